@@ -43,7 +43,7 @@ export default {
   },
   transformIgnorePatterns: [`/node_modules/(?!(?:${esmPackages.join('|')})/)`],
   moduleNameMapper: {
-    '^#(kernel|platform|accounts|rate-limiting|messages|delivery|pull|webhooks|events|upkeep|client)/(.*)\\.js$':
+    '^#(kernel|platform|accounts|rate-limiting|messages|delivery|pull|webhooks|events|upkeep|usage|client)/(.*)\\.js$':
       '<rootDir>/libs/$1/$2.ts',
     '^(\\.{1,2}/.*)\\.js$': ['$1.js', '$1'],
   },

@@ -1,17 +1,12 @@
 /**
- * Reads what Jest wrote with `--json --outputFile`.
- *   report.mjs failed <file>      prints the test files that failed, a line each
- *   report.mjs total <folder> …   prints the counts of all results in a folder; exits with 1 if anything failed
+ * `report.mjs <folder> <skipped> <audit>`: prints the counts of all results that Jest wrote to a folder with
+ * `--json --outputFile`; exits with 1 if anything failed.
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 
-const [command, path, ...rest] = process.argv.slice(2);
-if (command === 'failed') {
-  for (const { name } of resultsOf(path).filter(({ status }) => status === 'failed')) console.log(nameOf(name));
-} else {
-  process.exitCode = total(path, Number(rest[0]), rest[1]) ? 0 : 1;
-}
+const [folder, skipped, audit] = process.argv.slice(2);
+process.exitCode = total(folder, Number(skipped), audit) ? 0 : 1;
 
 /** @returns whether tests ran and none failed */
 function total(folder, skippedVersions, audit) {
@@ -33,19 +28,9 @@ function total(folder, skippedVersions, audit) {
   return ran && sum.failed === 0;
 }
 
-/** Of a file that was repeated, the second result counts; what passed only then is listed. */
 function countsOf(version, folder) {
-  const results = new Map(resultsOf(join(folder, `${version}.json`)).map((result) => [result.name, result]));
-  const repeated = join(folder, `${version}.repeated.json`);
-  for (const result of existsSync(repeated) ? resultsOf(repeated) : []) {
-    for (const test of failedIn(results.get(result.name))) {
-      const isFlaky = result.status === 'passed';
-      console.log(`Node.js ${version}: ${isFlaky ? 'flaky' : 'failed twice'}: ${nameOf(result.name)}: ${test}`);
-    }
-    results.set(result.name, result);
-  }
   const counts = { passed: 0, failed: 0, skipped: 0 };
-  for (const result of results.values()) {
+  for (const result of resultsOf(join(folder, `${version}.json`))) {
     const statuses = result.assertionResults.map(({ status }) => status);
     const failed = statuses.filter((status) => status === 'failed').length;
     counts.passed += statuses.filter((status) => status === 'passed').length;
@@ -62,11 +47,6 @@ function countsOf(version, folder) {
   return counts;
 }
 
-function failedIn(result) {
-  const tests = result.assertionResults.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName);
-  return tests.length > 0 ? tests : ['the whole file'];
-}
-
 /** Of each test file, its result; none if the run has not come to its end. */
 function resultsOf(file) {
   try {
@@ -75,8 +55,4 @@ function resultsOf(file) {
     console.error(`There is no result: ${error.message}`);
     return [];
   }
-}
-
-function nameOf(file) {
-  return relative(process.cwd(), file);
 }

@@ -1,5 +1,5 @@
 import type { INestApplicationContext, Type } from '@nestjs/common';
-import { LastUsedTracker } from '#accounts/accounts.module.js';
+import { DeletionLog, Deletions, ForgetAccounts, LastUsedTracker } from '#accounts/accounts.module.js';
 import { Consumer } from '#delivery/delivery.module.js';
 import { ClockWatch, CurrentQueue, OutboxRelay } from '#delivery/queue.module.js';
 import { Activity } from '#kernel/activity.js';
@@ -7,7 +7,9 @@ import { RepeatedTask, type BackgroundTask } from '#kernel/background-task.js';
 import { PostgresAvailability, PostgresMessages, SpaceWatch, StorageCap } from '#messages/messages.module.js';
 import { ExpiredLimits, PostgresLimiter } from '#rate-limiting/rate-limiting.module.js';
 import { ApplyRetention, JobFollower, QueueRecovery, Reconciler } from '#upkeep/upkeep.module.js';
+import { CountUsage } from '#usage/usage.module.js';
 import { EndDeliveries, WebhookSender } from '#webhooks/webhooks.module.js';
+import { openForgetting } from './forgetting.js';
 import type { Settings } from './settings.js';
 
 const RECOVER_EVERY_MS = 1_000;
@@ -131,6 +133,20 @@ export const BACKGROUND: readonly Entry[] = [
     ...{ name: 'ApplyRetention', does: 'removes old messages, adds partitions', every: '1 h' },
     ...{ in: BOTH, stops: 'upkeep' },
     open: (app) => repeated(app, ApplyRetention, 'at once'),
+  },
+  {
+    ...{ name: 'ForgetAccounts', does: 'removes what is stored of deleted accounts', every: '1 s' },
+    ...{ in: ['api'], stops: 'upkeep' },
+    open: (app) =>
+      new RepeatedTask(
+        new ForgetAccounts(app.get(Deletions), openForgetting(app), app.get(DeletionLog)),
+        app.get(Activity),
+      ),
+  },
+  {
+    ...{ name: 'CountUsage', does: 'counts accepted messages by account and hour', every: '15 s' },
+    ...{ in: BOTH, stops: 'upkeep' },
+    open: (app) => repeated(app, CountUsage, 'at once'),
   },
   {
     ...{ name: 'JobFollower', does: 'reads how workers of other programs ended jobs', every: '500 ms' },

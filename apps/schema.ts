@@ -15,6 +15,18 @@ const MIGRATIONS = [
   'events/0001-baseline',
   'upkeep/0001-baseline',
   'messages/0002-type-metadata-ordering-key',
+  'accounts/0002-pause',
+  'messages/0003-announce-resumed-accounts',
+  'messages/0004-lists-by-type',
+  'accounts/0003-accounts-by-operators',
+  'messages/0005-deleted-accounts',
+  'messages/0006-order',
+  'accounts/0004-plans',
+  'rate-limiting/0002-plans',
+  'messages/0007-skipped',
+  'webhooks/0002-types-and-headers',
+  'usage/0001-baseline',
+  'webhooks/0003-operational-events',
 ] as const;
 
 /** The version of the schema of the BullMQ that is installed; a test compares both. */

@@ -46,8 +46,8 @@ const numbers: [string, (settings: Settings) => number, number, number, number][
   ['READ_TIMEOUT_MS', (all) => all.reads.timeoutMs, 2_000, 10, 600_000],
   ['MAX_DATABASE_MB', (all) => all.space.maxDatabaseMb, 0, 0, 1_000_000_000],
   ['MIN_FREE_DISK_MB', (all) => all.space.minFreeMb, 512, 0, 1_000_000_000],
-  ['MAX_STORED_MB_FREE', (all) => all.maxStoredMb.free, 1_024, 0, 1_000_000_000],
-  ['MAX_STORED_MB_PRO', (all) => all.maxStoredMb.pro, 5_120, 0, 1_000_000_000],
+  ['MAX_STORED_MB_FREE', (all) => all.maxStoredMb.byPlan.get('free') ?? NaN, 1_024, 0, 1_000_000_000],
+  ['MAX_STORED_MB_PRO', (all) => all.maxStoredMb.byPlan.get('pro') ?? NaN, 5_120, 0, 1_000_000_000],
   ['MAX_STORED_MB_PER_ACCOUNT', (all) => all.maxStoredMb.perAccount, 10_240, 0, 1_000_000_000],
   ['ANONYMOUS_PER_MINUTE', ({ anonymousPerMinute }) => anonymousPerMinute, 300, 1, 1_000_000],
   ['BAN_GRACE_SECONDS', ({ bans }) => bans.graceMs / 1_000, 2, 0, 3_600],
@@ -121,14 +121,36 @@ const others: [string, (settings: Settings) => unknown, unknown, [string, unknow
       ...['file:///', 'ws://a.example', ',', 'https://b.example,*'],
     ],
   ],
-  ['ADMIN_API_KEY', ({ adminApiKey }) => adminApiKey, null, [[KEY, KEY]], []],
+  [
+    ...(['ADMIN_API_KEY', ({ operatorKeys }: Settings) => operatorKeys, []] as const),
+    [
+      [KEY, [{ name: 'operator', key: KEY }]],
+      [`alice:${KEY}`, [{ name: 'alice', key: KEY }]],
+      [
+        `A.li-ce_1:${KEY}1, ${KEY}2,A.li-ce_1:${KEY}3`,
+        [
+          { name: 'A.li-ce_1', key: `${KEY}1` },
+          { name: 'operator', key: `${KEY}2` },
+          { name: 'A.li-ce_1', key: `${KEY}3` },
+        ],
+      ],
+    ],
+    [],
+  ],
 ];
 
 /** Of each secret: texts that are not accepted. */
 const secrets: [string, string[]][] = [
   ['API_KEY_PEPPER', ['tooshort']],
   ['API_KEY_PEPPER_PREVIOUS', ['tooshort']],
-  ['ADMIN_API_KEY', ['tooshort', 'a secret of several words, long enough', 'schlüssel-schlüssel-schlüssel-schlüssel']],
+  [
+    'ADMIN_API_KEY',
+    [
+      ...['tooshort', 'a secret of several words, long enough', 'schlüssel-schlüssel-schlüssel-schlüssel'],
+      ...['alice:tooshort', `:${KEY}`, `a b:${KEY}`, `ali/ce:${KEY}`, `${'a'.repeat(41)}:${KEY}`, `alice:bob:${KEY}`],
+      ...[`alice:${KEY},`, `,${KEY}`, `alice:${KEY},bob:tooshort`, `alice:${KEY},bob:${KEY}`, `${KEY},${KEY}`],
+    ],
+  ],
   ['DATABASE_URL', ['mysql://sluice:hunter2@localhost/sluice', 'hunter2', 'postgres://u:hunter2@local host/x']],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', ['hunter2:4318', 'grpc://hunter2', 'http://a:hunter2@local host']],
   ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', ['hunter2:4318', 'grpc://hunter2', 'http://a:hunter2@local host']],

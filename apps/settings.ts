@@ -5,6 +5,7 @@ import { Environment } from '#platform/process/environment.js';
 import { readPlatformSettings } from '#platform/process/settings.js';
 import { readRateLimitingSettings } from '#rate-limiting/settings.js';
 import { readUpkeepSettings } from '#upkeep/settings.js';
+import { readUsageSettings } from '#usage/settings.js';
 import { readWebhooksSettings } from '#webhooks/settings.js';
 
 /**
@@ -21,6 +22,7 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
     ...readDeliverySettings(env),
     ...readWebhooksSettings(env),
     ...readUpkeepSettings(env),
+    ...readUsageSettings(env),
     portal: env.oneOf('PORTAL', 'on', ['on', 'off']) === 'on',
   };
 }

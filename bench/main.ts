@@ -9,6 +9,7 @@ import { consume } from './scenarios/consume.js';
 import { delivered } from './scenarios/delivered.js';
 import { growth } from './scenarios/growth.js';
 import { httpConsumers } from './scenarios/http-consumers.js';
+import { order } from './scenarios/order.js';
 import { overload } from './scenarios/overload.js';
 import { scaling } from './scenarios/scaling.js';
 
@@ -18,6 +19,7 @@ const RUNS: Readonly<Record<ScenarioName, (bench: BenchEnvironment, options: Opt
   consume,
   'http-consumers': httpConsumers,
   delivered,
+  order,
   overload,
   growth,
   scaling,

@@ -1,7 +1,16 @@
 import { parseArgs } from 'node:util';
 import { UsageError } from '#platform/process/usage-error.js';
 
-export const SCENARIOS = ['accept', 'consume', 'http-consumers', 'delivered', 'overload', 'growth', 'scaling'] as const;
+export const SCENARIOS = [
+  'accept',
+  'consume',
+  'http-consumers',
+  'delivered',
+  'order',
+  'overload',
+  'growth',
+  'scaling',
+] as const;
 export type ScenarioName = (typeof SCENARIOS)[number];
 
 export const USAGE = `Usage: npm run bench -- [scenario …] [options]

@@ -33,7 +33,8 @@ async function typesOf({ openapi, info, components, paths }) {
     '/** Generated from the OpenAPI document by `npm run client:types`. */',
     astToString(ast)
       .match(/^export interface components [^]*?^}/m)[0]
-      .replace(/^ {4}(?!schemas)\w+: never;\n/gm, ''),
+      .replace(/^ {4}(?!schemas)\w+: never;\n/gm, '')
+      .replace(/\{\s*\[key: string\]: (\w+);\s*\}/g, 'Record<string, $1>'),
     `/** The error codes of each status. */\nexport interface ErrorCodes { ${byStatus.join(' ')} }\n`,
   ];
   const style = JSON.parse(await readFile(new URL('../.oxfmtrc.json', import.meta.url), 'utf8'));

@@ -19,6 +19,7 @@ import { PlanThrottlerGuard, type Budgets } from '#rate-limiting/adapters/http/p
 import { PullModule } from '#pull/pull.module.js';
 import { RateLimitingModule } from '#rate-limiting/rate-limiting.module.js';
 import { UpkeepModule } from '#upkeep/upkeep.module.js';
+import { UsageModule } from '#usage/usage.module.js';
 import { MESSAGE_WEBHOOK, WEBHOOKS, WebhooksModule } from '#webhooks/webhooks.module.js';
 import type { Settings } from '../settings.js';
 import { PortalController } from './portal.controller.js';
@@ -43,7 +44,8 @@ export class ApiModule {
     const messages = MessagesModule.forApi(queue);
     const pull = PullModule.forApi(messages);
     const events = EventsModule.forApi();
-    const operators = parts.settings.adminApiKey !== null;
+    const operators = parts.settings.operatorKeys.length > 0;
+    const usage = UsageModule.forApi(operators);
     return {
       module: ApiModule,
       imports: [
@@ -55,7 +57,8 @@ export class ApiModule {
         pull,
         events,
         WebhooksModule.forApi(messages),
-        UpkeepModule.of([queue, messages, pull, events]),
+        usage,
+        UpkeepModule.of([queue, messages, pull, events, usage]),
       ],
       controllers: [
         OpenApiController,

@@ -42,7 +42,7 @@ export interface Api extends ManagedProcess {
  */
 export function startApi(settings: Settings, logger: Logger, migrate?: () => Promise<void>): Promise<Api> {
   addErrors(ERRORS);
-  const site = settings.portal && settings.adminApiKey !== null ? new OperatorsSite() : null;
+  const site = settings.portal && settings.operatorKeys.length > 0 ? new OperatorsSite() : null;
   const start = (metrics: Metrics) => listen(settings, logger, metrics, site);
   return startManaged(settings, logger, start, migrate, (server) => site?.mount(server));
 }

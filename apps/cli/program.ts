@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { addAccount } from './commands/account.js';
+import { addAdmin } from './commands/admin.js';
 import { addChecks } from './commands/checks.js';
 import { addConsume } from './commands/consume.js';
 import { addEndpoints } from './commands/endpoints.js';
@@ -7,7 +8,6 @@ import { addKeys } from './commands/keys.js';
 import { addListen } from './commands/listen.js';
 import { addLogin } from './commands/login.js';
 import { addMessages } from './commands/messages.js';
-import { addOperators } from './commands/operators.js';
 import { addSend } from './commands/send.js';
 import { withExamples } from './input/arguments.js';
 import { Context, type GlobalOptions } from './support/context.js';
@@ -42,7 +42,7 @@ export class Program {
     for (const [group, ...commands] of [
       ['Messages:', addSend, addMessages, addConsume, addListen],
       ['Your account:', addLogin, addAccount, addKeys, addEndpoints],
-      ['For operators:', addOperators, addChecks],
+      ['For operators:', addAdmin, addChecks],
     ] as const) {
       this.command.commandsGroup(group);
       for (const add of commands) add(this.command, this.context);

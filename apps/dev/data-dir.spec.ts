@@ -1,4 +1,14 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { UsageError } from '#platform/process/usage-error.js';
@@ -53,6 +63,15 @@ describe('The folder for data', () => {
     writeFileSync(join(folder, 'target'), SECRET, { mode: 0o600 });
     symlinkSync('target', join(folder, 'link'));
     expect(await dataDir.secret('link')).toBe(SECRET);
+  });
+
+  it('keeps what it replaces under another name', async () => {
+    const dataDir = await DataDir.open(folder);
+    await dataDir.replace('key', 'first');
+    await dataDir.replace('key', 'second');
+    const contents = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
+    expect(contents.sort()).toEqual(['first\n', 'second\n']);
+    expect(readFileSync(join(folder, 'key'), 'utf8')).toBe('second\n');
   });
 
   it.each([0o666, 0o644, 0o640, 0o620])('reports a secret with the mode %o', async (mode) => {

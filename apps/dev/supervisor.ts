@@ -73,7 +73,7 @@ export class Supervisor {
     ]);
     const isGenerated = this.env.optional('ADMIN_API_KEY') === undefined;
     const keyFile = isGenerated ? dataDir.file('admin-api-key') : 'ADMIN_API_KEY';
-    const operatorsKey = settings.adminApiKey === null ? null : keyFile;
+    const operatorsKey = settings.operatorKeys.length === 0 ? null : keyFile;
     const isSignupOpen = settings.signup.open;
     return {
       ...{ host: http.host, port, management: { host: management.host, ports } },

@@ -5,6 +5,7 @@ import { Banners } from './components/banners.js';
 import { Button } from './components/button.js';
 import { Icon } from './components/icon.js';
 import { Empty, Page, Skeleton } from './components/parts.js';
+import { PausedBanner } from './components/paused.js';
 import { Problem } from './components/problem.js';
 import { Remaining } from './components/remaining.js';
 import { FirstKey, Secrets } from './components/secret.js';
@@ -90,6 +91,7 @@ function SignedIn() {
         signOut('You are signed out.');
       }}
     >
+      <PausedBanner />
       <FirstKey />
       {place === undefined ? (
         <Nowhere isStart={first === undefined} hasPlaces={places.length > 0} />

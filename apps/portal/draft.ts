@@ -1,5 +1,5 @@
 import { effect, signal } from '@preact/signals';
-import type { AcceptedMessage, Message } from '#client/index.js';
+import type { AcceptedMessage, Message, NewMessage } from '#client/index.js';
 import { apiKey } from './connection.js';
 import { latestOf } from './live.js';
 
@@ -16,13 +16,18 @@ export interface Sent {
 /** What is composed outlives the view, and a key that expires meanwhile. */
 export const text = signal(FIRST_TEXT);
 export const deliverAt = signal('');
+export const type = signal('');
+export const orderingKey = signal('');
+/** The rows of the form, each with a number of its own. */
+export const metadata = signal<readonly { readonly row: number; readonly name: string; readonly value: string }[]>([]);
 export const sent = signal<readonly Sent[]>([]);
 /** A repetition after an unknown outcome has the same key, so that it creates no second message. */
 let idempotencyKey = '';
 
 export function discardDraft(): void {
   text.value = FIRST_TEXT;
-  deliverAt.value = '';
+  deliverAt.value = type.value = orderingKey.value = '';
+  metadata.value = [];
   changed();
 }
 
@@ -34,6 +39,17 @@ effect(() => {
 /** What is sent from now on is another message. */
 export function changed(): void {
   idempotencyKey = '';
+}
+
+/** The optional fields that are filled in. */
+export function fieldsOfDraft(): Pick<NewMessage, 'type' | 'metadata' | 'orderingKey'> {
+  const values = metadata.value.filter(({ name }) => name !== '').map(({ name, value }) => [name, value] as const);
+  return {
+    ...(type.value !== '' && { type: type.value }),
+    // By entries: a name such as __proto__ is one like any other.
+    ...(values.length > 0 && { metadata: Object.fromEntries(values) }),
+    ...(orderingKey.value !== '' && { orderingKey: orderingKey.value }),
+  };
 }
 
 export function keyOfDraft(): string {

@@ -6,6 +6,10 @@ const number = new Intl.NumberFormat(LOCALE);
 const fraction = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 1 });
 const dateTime = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'medium' });
 const date = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium' });
+const hourInUtc = new Intl.DateTimeFormat(LOCALE, {
+  ...{ month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone: 'UTC' },
+});
+const dayInUtc = new Intl.DateTimeFormat(LOCALE, { month: 'short', day: 'numeric', timeZone: 'UTC' });
 const clock = new Intl.DateTimeFormat(LOCALE, { timeStyle: 'medium' });
 const relative = new Intl.RelativeTimeFormat(LOCALE, { numeric: 'auto', style: 'narrow' });
 
@@ -19,6 +23,9 @@ export const formatNumber = (value: number): string => number.format(value);
 export const formatUpTo = (bound: number, value: number): string =>
   value >= bound ? `${number.format(bound)} or more` : number.format(value);
 export const formatTime = (at: string | number | Date): string => dateTime.format(new Date(at));
+/** In UTC, like the periods of the usage. */
+export const formatHour = (at: string): string => hourInUtc.format(new Date(at));
+export const formatDay = (at: string): string => dayInUtc.format(new Date(at));
 export const formatDate = (at: string | number | Date): string => date.format(new Date(at));
 
 /** The time of day, with the date unless it is today. */

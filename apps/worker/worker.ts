@@ -14,6 +14,7 @@ import type { Logger } from '#platform/observability/logging.js';
 import type { Metrics } from '#platform/observability/metrics.js';
 import { PullModule } from '#pull/pull.module.js';
 import { UpkeepModule } from '#upkeep/upkeep.module.js';
+import { UsageModule } from '#usage/usage.module.js';
 import { WebhooksModule } from '#webhooks/webhooks.module.js';
 import { Background } from '../background.js';
 import { openParts, startContext } from '../context.js';
@@ -42,11 +43,12 @@ export function startWorker(
     const messages = MessagesModule.forWorker(queue);
     const pull = PullModule.forWorker(messages);
     const events = EventsModule.forWorker();
+    const usage = UsageModule.forWorker();
     const app = await startContext(
       parts,
       DeliveryModule.forWorker(handler, queue, messages),
       WebhooksModule.forWorker(queue, messages),
-      UpkeepModule.of([queue, messages, pull, events]),
+      UpkeepModule.of([queue, messages, pull, events, usage]),
     );
     const background = new Background(app, settings, 'worker');
     await background.start();

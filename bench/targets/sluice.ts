@@ -138,19 +138,34 @@ export async function requestJson(url: string, method: string, path: string, key
 }
 
 /** Creates a database with queued messages, sent through the API. The API is stopped afterwards. */
-export async function fillQueue(bench: BenchEnvironment, messages: number, onRedis = false): Promise<BenchDatabase> {
+export async function fillQueue(
+  bench: BenchEnvironment,
+  messages: number,
+  onRedis = false,
+  keyOf?: KeyOf,
+): Promise<BenchDatabase> {
   const store = await newStore(bench, onRedis);
   const serving = await startSluice(bench, store);
-  await sendAll(serving, messages);
+  await sendAll(serving, messages, keyOf);
   await waitUntilRelayed(store);
   await serving.stop();
   return store;
 }
 
+/** The ordering key of the n-th message. */
+type KeyOf = (n: number) => string | null;
+
 /** Sends messages in batches. */
-export async function sendAll({ url, keys: [key = ''] }: Serving, messages: number): Promise<void> {
+export async function sendAll(
+  { url, keys: [key = ''] }: Serving,
+  messages: number,
+  keyOf: KeyOf = () => null,
+): Promise<void> {
   for (let sent = 0; sent < messages; sent += BATCH) {
-    const batch = Array.from({ length: Math.min(BATCH, messages - sent) }, () => ({ message: TEXT }));
+    const batch = Array.from({ length: Math.min(BATCH, messages - sent) }, (_, index) => ({
+      message: TEXT,
+      orderingKey: keyOf(sent + index),
+    }));
     await requestJson(url, 'POST', '/messages/batch', key, { messages: batch });
   }
 }

@@ -38,6 +38,13 @@ export const ACCOUNTS_ERRORS = {
     cure: 'Use an id from GET /admin/accounts.',
     example: 'There is no account with this id.',
   },
+  external_id_taken: {
+    status: 409,
+    title: 'Another account has this externalId',
+    cause: 'An externalId belongs to one account at most.',
+    cure: 'Find the account with GET /admin/accounts?externalId=…, or choose another externalId.',
+    example: 'Another account has this externalId. Find it with GET /admin/accounts.',
+  },
   api_key_not_found: {
     status: 404,
     title: 'The API key does not exist',
@@ -45,6 +52,28 @@ export const ACCOUNTS_ERRORS = {
       'The account has no active key with this id. The id may be unknown or belong to another account, or the key has expired or was revoked.',
     cure: 'Use an id from GET /api-keys. It starts with key_ and is not the secret key.',
     example: 'The account has no active key with this id.',
+  },
+  plan_not_found: {
+    status: 404,
+    title: 'The plan does not exist',
+    cause: 'There is no plan with this name.',
+    cure: 'Use a name from GET /admin/plans, or create the plan with PUT /admin/plans/{name}.',
+    example: 'There is no plan with this name.',
+  },
+  plan_in_use: {
+    status: 409,
+    title: 'The plan is in use',
+    cause: 'Accounts have the plan, or new accounts get it (SIGNUP_PLAN). Nothing was deleted.',
+    cure: 'Give the accounts another plan with PATCH /admin/accounts/{id}. The plan of new accounts cannot be deleted.',
+    example: 'The plan cannot be deleted: accounts have it. Give them another plan first.',
+  },
+  plan_changed: {
+    status: 412,
+    title: 'The plan has changed',
+    cause:
+      'The plan does not have the version in If-Match, or exists despite If-None-Match: somebody else has changed or created it. Nothing was changed.',
+    cure: 'Read the plan again, decide whether your change still applies, and repeat it with the new ETag.',
+    example: 'The plan is not as If-Match or If-None-Match requires. Read it again.',
   },
   too_many_keys: {
     status: 409,

@@ -1,6 +1,8 @@
 import type { Environment } from '#platform/process/environment.js';
 import { matching } from '#platform/process/formats.js';
+import { PLAN_NAME } from './domain/plan.js';
 
+const PLAN = matching('the name of a plan, 1 to 40 of `a-z 0-9 -`', (name) => PLAN_NAME.test(name));
 const SECRET = matching('a secret of at least 32 characters', ({ length }) => length >= 32, true);
 
 /** How keys are stored, and who may sign up. */
@@ -15,6 +17,7 @@ export function readAccountsSettings(env: Environment) {
     signup: {
       open: env.oneOf('SIGNUP', 'closed', ['open', 'closed']) === 'open',
       perHour: env.integer('SIGNUPS_PER_HOUR', 20, 0, 1_000_000),
+      plan: env.read('SIGNUP_PLAN', 'free', PLAN),
     },
   };
 }

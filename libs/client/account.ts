@@ -9,7 +9,9 @@ import type {
   SimulateInput,
   Simulation,
   Usage,
+  UsagePeriod,
 } from './types.js';
+import type { UsageHistoryOptions } from './usage.js';
 
 /** The account of the API key. */
 export class AccountResource {
@@ -25,7 +27,7 @@ export class AccountResource {
     return this.#transport.json('GET', '/account', options);
   }
 
-  /** Changes how messages that are accepted from now on are delivered. */
+  /** Changes how messages that are accepted from now on are delivered, and whether messages are delivered at all. */
   update(changes: AccountChanges, options?: CallOptions): Promise<Account> {
     return this.#transport.json('PATCH', '/account', { ...options, body: changes });
   }
@@ -33,6 +35,11 @@ export class AccountResource {
   /** What is used of the limits and of the storage. */
   usage(options?: CallOptions): Promise<Usage> {
     return this.#transport.json('GET', '/account/usage', options);
+  }
+
+  /** What was accepted in each hour or day, by the time of acceptance: oldest first, without empty periods. */
+  usageHistory(options: UsageHistoryOptions = {}): List<UsagePeriod> {
+    return this.#transport.list('/account/usage/history', options);
   }
 
   /** Which requests of a schedule the limits would admit. Sends nothing. */
@@ -49,8 +56,8 @@ export class ApiKeys {
   }
 
   /** The keys that are not revoked, newest first, without their secrets. */
-  list({ limit, cursor, ...options }: ListOptions = {}): List<ApiKey> {
-    return this.#transport.list('/api-keys', { limit, cursor }, options);
+  list(options: ListOptions = {}): List<ApiKey> {
+    return this.#transport.list('/api-keys', options);
   }
 
   /** The key of this client: what it may do, and until when. */

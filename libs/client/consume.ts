@@ -19,6 +19,11 @@ export interface ConsumeOptions extends CallOptions {
 export interface HeldMessage {
   readonly id: string;
   readonly message: string;
+  /** These four are there if they were sent. */
+  readonly deliverAt?: string | undefined;
+  readonly type?: string | undefined;
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  readonly orderingKey?: string | undefined;
   readonly createdAt: string;
   /** Counts from 1. */
   readonly attempt: number;
@@ -111,6 +116,10 @@ export async function* consume(leases: Leases, options: ConsumeOptions): AsyncGe
 class Held implements HeldMessage {
   readonly id: string;
   readonly message: string;
+  readonly deliverAt;
+  readonly type;
+  readonly metadata;
+  readonly orderingKey;
   readonly createdAt: string;
   readonly attempt: number;
   readonly #lease: Lease;
@@ -127,6 +136,10 @@ class Held implements HeldMessage {
   constructor(leased: LeasedMessage, seconds: number, leases: Leases, acknowledger: Acknowledger, release: () => void) {
     this.id = leased.id;
     this.message = leased.message;
+    this.deliverAt = leased.deliverAt;
+    this.type = leased.type;
+    this.metadata = leased.metadata;
+    this.orderingKey = leased.orderingKey;
     this.createdAt = leased.createdAt;
     this.attempt = leased.attempt;
     this.#lease = { id: leased.id, leaseToken: leased.leaseToken };

@@ -10,8 +10,8 @@ export class Endpoints {
     this.#transport = transport;
   }
 
-  list({ limit, cursor, ...options }: ListOptions = {}): List<Endpoint> {
-    return this.#transport.list('/endpoints', { limit, cursor }, options);
+  list(options: ListOptions = {}): List<Endpoint> {
+    return this.#transport.list('/endpoints', options);
   }
 
   /** `secret` of the result is shown only once. Never repeated when its outcome is unknown. */

@@ -85,7 +85,7 @@ export class NotFoundError extends SluiceError {
 /** The state of what the request names does not allow it. */
 export class ConflictError extends SluiceError {
   override name = 'ConflictError';
-  declare readonly code: ErrorCodes[409 | 422] | Unexpected;
+  declare readonly code: ErrorCodes[409 | 412 | 422] | Unexpected;
 }
 
 /** A limit of the plan is used up, or the key is banned. `retryAfter` says for how long. */
@@ -105,6 +105,7 @@ const CLASSES: Readonly<Record<number, new (details: ErrorDetails) => SluiceErro
   403: PermissionError,
   404: NotFoundError,
   409: ConflictError,
+  412: ConflictError,
   422: ConflictError,
   429: RateLimitError,
 };

@@ -1,5 +1,15 @@
 export type { AccountResource, ApiKeys } from './account.js';
-export type { AccountFilter, Accounts, Admin, BanFilter, Bans } from './admin.js';
+export type {
+  AccountFilter,
+  Accounts,
+  Admin,
+  AuditFilter,
+  AuditList,
+  BanFilter,
+  Bans,
+  PlanCondition,
+  Plans,
+} from './admin.js';
 export type { ConsumeOptions, HeldMessage } from './consume.js';
 export type { Endpoints } from './endpoints.js';
 export {
@@ -25,10 +35,14 @@ export type {
   AcceptedMessage,
   Account,
   AccountChanges,
+  AccountDeletion,
+  AccountUsagePeriod,
   Acknowledgement,
   ApiKey,
   Attempt,
+  AuditEntry,
   Ban,
+  CreatedAccount,
   DeliveryMode,
   Endpoint,
   EndpointChanges,
@@ -42,6 +56,7 @@ export type {
   Message,
   MessageStatus,
   NewAccount,
+  NewAccountInput,
   NewApiKey,
   NewApiKeyInput,
   NewEndpoint,
@@ -51,14 +66,18 @@ export type {
   OperatorsAccountChanges,
   Page,
   Plan,
+  PlanInput,
   Problem,
+  QueuedFilter,
   Scope,
   SignUpInput,
   SimulateInput,
   Simulation,
   Time,
   Usage,
+  UsagePeriod,
   UsageWindow,
   WebhookPayload,
 } from './types.js';
+export type { UsageHistoryOptions } from './usage.js';
 export { verifyWebhook, WebhookVerificationError, type VerifyOptions, type WebhookHeaders } from './webhooks.js';

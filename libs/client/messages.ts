@@ -1,6 +1,6 @@
 import type { List } from './list.js';
 import { pathOf, type CallOptions, type ListOptions, type Transport } from './transport.js';
-import type { AcceptedMessage, Attempt, Message, MessageStatus, NewMessage, Time } from './types.js';
+import type { AcceptedMessage, Attempt, Message, MessageStatus, NewMessage, QueuedFilter, Time } from './types.js';
 
 export interface SendOptions extends CallOptions {
   /**
@@ -11,6 +11,12 @@ export interface SendOptions extends CallOptions {
 }
 
 export interface MessageFilter extends ListOptions {
+  /** Only messages of this type, or with `order.*` of all types that begin with `order.`. */
+  readonly type?: string | undefined;
+  /** Only messages that were accepted at this time or later. */
+  readonly since?: Time | undefined;
+  /** Only messages that were accepted before this time. */
+  readonly until?: Time | undefined;
   readonly status?: MessageStatus | undefined;
   /**
    * Only messages whose delivery to this endpoint has failed, regardless of the status of the message; requires the
@@ -28,11 +34,9 @@ export class Messages {
   }
 
   /** Sends a message. When this resolves, it is stored and queued. */
-  send(
-    message: string,
-    options: SendOptions & { readonly deliverAt?: Time | undefined } = {},
-  ): Promise<AcceptedMessage> {
-    return this.#post('/messages', { message, deliverAt: options.deliverAt }, options);
+  send(message: string, options: SendOptions & Omit<NewMessage, 'message'> = {}): Promise<AcceptedMessage> {
+    const { deliverAt, type, metadata, orderingKey } = options;
+    return this.#post('/messages', { message, deliverAt, type, metadata, orderingKey }, options);
   }
 
   /** Sends up to 1,000 messages: all of them are stored, or none. Each counts as one request. */
@@ -46,8 +50,9 @@ export class Messages {
   }
 
   /** The messages of the account, newest first. */
-  list({ status, endpointId, limit, cursor, ...options }: MessageFilter = {}): List<Message> {
-    return this.#transport.list('/messages', { status, endpointId, limit, cursor }, options);
+  list({ since, until, ...options }: MessageFilter = {}): List<Message> {
+    const span = { since: since && textOf(since), until: until && textOf(until) };
+    return this.#transport.list('/messages', { ...options, ...span });
   }
 
   /** The attempts to deliver a message, the newest last. */
@@ -59,6 +64,14 @@ export class Messages {
   /** Cancels a message that is `queued`. */
   cancel(id: string, options?: CallOptions): Promise<Message> {
     return this.#transport.json('POST', pathOf`/messages/${id}/cancel`, options);
+  }
+
+  /**
+   * Cancels the `queued` messages that match all of a filter, by default all of them; the 10,000 oldest at most: repeat
+   * it until `count` is less.
+   */
+  cancelAll(filter: QueuedFilter = {}, options?: CallOptions): Promise<{ count: number }> {
+    return this.#transport.json('POST', '/messages/cancel', { ...options, body: filter });
   }
 
   /** Queues a `failed` message again. */
@@ -78,6 +91,8 @@ export class Messages {
     return this.#transport.json('POST', path, { body, headers, repeatable: true, signal });
   }
 }
+
+const textOf = (time: Time) => (typeof time === 'string' ? time : time.toISOString());
 
 /** `crypto.randomUUID` is missing on pages that were not loaded by HTTPS. */
 function randomKey(): string {

@@ -16,6 +16,7 @@ export interface components {
       | 'body_too_large'
       | 'endpoint_disabled'
       | 'endpoint_not_found'
+      | 'external_id_taken'
       | 'headers_too_large'
       | 'idempotency_key_in_use'
       | 'idempotency_key_reused'
@@ -29,6 +30,9 @@ export interface components {
       | 'message_not_found'
       | 'method_not_allowed'
       | 'not_found'
+      | 'plan_changed'
+      | 'plan_in_use'
+      | 'plan_not_found'
       | 'rate_limit_exceeded'
       | 'request_timeout'
       | 'signup_closed'
@@ -89,10 +93,10 @@ export interface components {
     /** @description A message, as an endpoint gets it. */
     MessageWebhook: {
       /**
-       * @description `test`: sent by `POST /endpoints/{id}/test`.
-       * @enum {string}
+       * @description The type of the message, or `message` if it has none. `test`: sent by `POST /endpoints/{id}/test`.
+       * @example message
        */
-      type: 'message' | 'test';
+      type: string;
       /**
        * Format: date-time
        * @description When the message was accepted.
@@ -110,6 +114,29 @@ export interface components {
          * @example Hello, Sluice
          */
         message: string;
+        /**
+         * Format: date-time
+         * @description When to deliver, if it was sent.
+         * @example 2026-11-21T12:00:00.000Z
+         */
+        deliverAt?: string;
+        /**
+         * @description The type that was sent, if any.
+         * @example order.paid
+         */
+        type?: string;
+        /**
+         * @description The metadata that was sent, if any.
+         * @example {
+         *       "region": "eu"
+         *     }
+         */
+        metadata?: Record<string, string>;
+        /**
+         * @description The ordering key that was sent, if any.
+         * @example customer-17
+         */
+        orderingKey?: string;
         /**
          * Format: date-time
          * @description When the message was accepted.
@@ -178,15 +205,15 @@ export interface components {
        */
       id: string;
       /**
-       * @description The name given at sign-up.
+       * @description The name given at sign-up or by an operator.
        * @example Acme
        */
       name: string;
       /**
-       * @description New accounts have this plan.
-       * @constant
+       * @description The name of the plan of the account, which determines its limits.
+       * @example free
        */
-      plan: 'free';
+      plan: string;
       /**
        * Format: date-time
        * @description When the account was created.
@@ -195,12 +222,7 @@ export interface components {
       createdAt: string;
       apiKey: components['schemas']['IssuedKey'];
     };
-    /**
-     * @description The plan of an account, which determines its limits.
-     * @enum {string}
-     */
-    Plan: 'free' | 'pro' | 'business' | 'enterprise';
-    /** @description Request limits, shared by all keys of the account. */
+    /** @description Request limits, shared by all keys of an account. */
     Limits: {
       /** @example 60 */
       perMinute: number;
@@ -220,13 +242,22 @@ export interface components {
        */
       id: string;
       /**
-       * @description The name given at sign-up.
+       * @description The name given at sign-up or by an operator.
        * @example Acme
        */
       name: string;
-      plan: components['schemas']['Plan'];
+      /**
+       * @description The name of the plan of the account, which determines its limits.
+       * @example free
+       */
+      plan: string;
       limits: components['schemas']['Limits'];
       delivery: components['schemas']['DeliveryMode'];
+      /**
+       * @description Whether messages are accepted, but not delivered.
+       * @example false
+       */
+      paused: boolean;
       /**
        * Format: date-time
        * @description When the account was created.
@@ -240,6 +271,11 @@ export interface components {
        * @example pull
        */
       delivery?: components['schemas']['DeliveryMode'];
+      /**
+       * @description Whether messages are accepted, but not delivered. Unchanged if omitted.
+       * @example true
+       */
+      paused?: boolean;
     };
     /** @description An API key, without its secret. */
     ApiKey: {
@@ -326,19 +362,33 @@ export interface components {
        */
       id: string;
       /**
-       * @description The name given at sign-up.
+       * @description The name given at sign-up or by an operator.
        * @example Acme
        */
       name: string;
-      plan: components['schemas']['Plan'];
+      /**
+       * @description The name of the plan of the account, which determines its limits.
+       * @example free
+       */
+      plan: string;
       limits: components['schemas']['Limits'];
       delivery: components['schemas']['DeliveryMode'];
+      /**
+       * @description Whether messages are accepted, but not delivered.
+       * @example false
+       */
+      paused: boolean;
       /**
        * Format: date-time
        * @description When the account was created.
        * @example 2026-11-21T09:30:00.123Z
        */
       createdAt: string;
+      /**
+       * @description What the operator's own systems call the account. Null if nothing.
+       * @example customer-4711
+       */
+      externalId: string | null;
       /**
        * @description Whether the keys of the account are refused and its queued messages wait.
        * @example false
@@ -354,14 +404,75 @@ export interface components {
        */
       nextCursor: string | null;
     };
+    CreateAccountBody: {
+      /**
+       * @description 1 to 100 characters, not only whitespace.
+       * @example Acme
+       */
+      name: string;
+      /**
+       * @description That of sign-ups if omitted.
+       * @example pro
+       */
+      plan?: string;
+      /**
+       * @description Individually agreed limits. Only with a plan that has none of its own, such as `enterprise`.
+       * @example {
+       *       "perMinute": 5000,
+       *       "perDay": 1000000
+       *     }
+       */
+      limits?: components['schemas']['Limits'];
+      /**
+       * @description What your own systems call the account: 1 to 255 visible ASCII characters, different from those of all others.
+       * @example customer-4711
+       */
+      externalId?: string;
+    };
+    /** @description A new account with its first API key, as the operator who created it sees it. */
+    CreatedAccount: {
+      /**
+       * @description The id of the account.
+       * @example acct_01h455vb4pex5vsknk084sn02q
+       */
+      id: string;
+      /**
+       * @description The name given at sign-up or by an operator.
+       * @example Acme
+       */
+      name: string;
+      /**
+       * @description The name of the plan of the account, which determines its limits.
+       * @example free
+       */
+      plan: string;
+      limits: components['schemas']['Limits'];
+      /**
+       * @description What the operator's own systems call the account. Null if nothing.
+       * @example customer-4711
+       */
+      externalId: string | null;
+      /**
+       * Format: date-time
+       * @description When the account was created.
+       * @example 2026-11-21T09:30:00.123Z
+       */
+      createdAt: string;
+      apiKey: components['schemas']['IssuedKey'];
+    };
     ChangeAccountBody: {
+      /**
+       * @description The new name. Unchanged if omitted.
+       * @example Acme Ltd
+       */
+      name?: string;
       /**
        * @description The new plan. Unchanged if omitted.
        * @example enterprise
        */
-      plan?: components['schemas']['Plan'];
+      plan?: string;
       /**
-       * @description Individually agreed limits. Only with the plan `enterprise`.
+       * @description Individually agreed limits. Only with a plan that has none of its own, such as `enterprise`.
        * @example {
        *       "perMinute": 5000,
        *       "perDay": 1000000
@@ -373,6 +484,152 @@ export interface components {
        * @example false
        */
       suspended?: boolean;
+      /**
+       * @description Whether messages are accepted, but not delivered. Unchanged if omitted.
+       * @example false
+       */
+      paused?: boolean;
+      /**
+       * @description What your own systems call the account: 1 to 255 visible ASCII characters, different from those of all others. Null removes it. Unchanged if omitted.
+       * @example customer-4711
+       */
+      externalId?: string | null;
+    };
+    /** @description The deletion of an account. */
+    AccountDeletion: {
+      /**
+       * @description The id of the account.
+       * @example acct_01h455vb4pex5vsknk084sn02q
+       */
+      id: string;
+      /**
+       * Format: date-time
+       * @description When the deletion was first requested.
+       * @example 2026-11-21T09:30:00.123Z
+       */
+      requestedAt: string;
+    };
+    /** @description A plan that accounts can have. */
+    Plan: {
+      /**
+       * @description The name of the plan.
+       * @example gold
+       */
+      name: string;
+      /**
+       * @description The request limits of each account. Null: they are agreed with each account. Until that is done, the limits that the plan had last apply to it; a plan that never had any begins with 1,000 a minute and 100,000 a day.
+       * @example {
+       *       "perMinute": 600,
+       *       "perDay": 50000
+       *     }
+       */
+      limits: components['schemas']['Limits'] | null;
+      /**
+       * @description The bytes that an account may store. Null: as configured with `MAX_STORED_MB_PER_ACCOUNT` and others.
+       * @example 10737418240
+       */
+      maxStoredBytes: number | null;
+      /**
+       * @description The endpoints that an account may have. Null: 50. An account that has more keeps them.
+       * @example 20
+       */
+      maxEndpoints: number | null;
+      /**
+       * @description How many accounts have it.
+       * @example 12
+       */
+      accounts: number;
+      /**
+       * @description Grows with every change. It is the `ETag`.
+       * @example 7
+       */
+      version: number;
+    };
+    /** @description A page of a list, by name. */
+    PlanPage: {
+      data: components['schemas']['Plan'][];
+      /**
+       * @description Send it as `cursor` to get the next page. Null on the last page.
+       * @example bXNnXzAxaDQ1NXZiNHBleDV2c2tuazA4NHNuMDJx
+       */
+      nextCursor: string | null;
+    };
+    PutPlanBody: {
+      /**
+       * @description The request limits of each account. Null: they are agreed with each account. Until that is done, the limits that the plan had last apply to it; a plan that never had any begins with 1,000 a minute and 100,000 a day.
+       * @example {
+       *       "perMinute": 600,
+       *       "perDay": 50000
+       *     }
+       */
+      limits: components['schemas']['Limits'] | null;
+      /**
+       * @description The bytes that an account may store. Null: as configured with `MAX_STORED_MB_PER_ACCOUNT` and others.
+       * @example 10737418240
+       */
+      maxStoredBytes?: number | null;
+      /**
+       * @description The endpoints that an account may have. Null: 50. An account that has more keeps them.
+       * @example 20
+       */
+      maxEndpoints?: number | null;
+    };
+    /** @description A change by an operator. */
+    AuditEntry: {
+      /**
+       * @description The id of the entry.
+       * @example audit_01h455vb4pex5vsknk084sn02q
+       */
+      id: string;
+      /**
+       * Format: date-time
+       * @description When it was changed.
+       * @example 2026-11-21T09:30:00.123Z
+       */
+      at: string;
+      /**
+       * @description The name of the key that was used.
+       * @example alice
+       */
+      operator: string;
+      /**
+       * @description What happened.
+       * @example plan.changed
+       */
+      action: string;
+      /**
+       * @description What it happened to: the name of a plan, or the id of an account or a key.
+       * @example gold
+       */
+      subject: string;
+      /**
+       * @description The account that it concerns. Null for plans.
+       * @example acct_01h455vb4pex5vsknk084sn02q
+       */
+      accountId: string | null;
+      /**
+       * @description The fields that were changed or deleted, as they were. Null for something new.
+       * @example {
+       *       "maxEndpoints": null
+       *     }
+       */
+      before: Record<string, unknown> | null;
+      /**
+       * @description The same fields as they are now. Null for something deleted.
+       * @example {
+       *       "maxEndpoints": 20
+       *     }
+       */
+      after: Record<string, unknown> | null;
+    };
+    /** @description A page of a list, newest first. */
+    AuditEntryPage: {
+      data: components['schemas']['AuditEntry'][];
+      /**
+       * @description Send it as `cursor` to get the next page. Null on the last page.
+       * @example bXNnXzAxaDQ1NXZiNHBleDV2c2tuazA4NHNuMDJx
+       */
+      nextCursor: string | null;
     };
     /** @description A rate limit window. It starts with the first request that it counts. */
     UsageWindow: {
@@ -545,6 +802,23 @@ export interface components {
        * @example 2026-11-21T12:00:00Z
        */
       deliverAt?: string;
+      /**
+       * @description What the message is about: words of `[A-Za-z0-9_-]` joined by dots. The first word must not be `sluice`.
+       * @example order.paid
+       */
+      type?: string;
+      /**
+       * @description At most 50 strings for the consumer, by name. U+0000 and lone surrogates are not allowed.
+       * @example {
+       *       "region": "eu"
+       *     }
+       */
+      metadata?: Record<string, string>;
+      /**
+       * @description Messages with the same key are delivered one after another, in the order in which they were accepted.
+       * @example customer-17
+       */
+      orderingKey?: string;
     };
     /** @description A message that was accepted. */
     AcceptedMessage: {
@@ -559,6 +833,29 @@ export interface components {
        */
       message: string;
       /**
+       * Format: date-time
+       * @description When to deliver, if it was sent.
+       * @example 2026-11-21T12:00:00.000Z
+       */
+      deliverAt?: string;
+      /**
+       * @description The type that was sent, if any.
+       * @example order.paid
+       */
+      type?: string;
+      /**
+       * @description The metadata that was sent, if any.
+       * @example {
+       *       "region": "eu"
+       *     }
+       */
+      metadata?: Record<string, string>;
+      /**
+       * @description The ordering key that was sent, if any.
+       * @example customer-17
+       */
+      orderingKey?: string;
+      /**
        * @description New messages are queued.
        * @constant
        */
@@ -571,10 +868,10 @@ export interface components {
       createdAt: string;
     };
     /**
-     * @description `queued`: waiting for a worker. `processing`: being delivered. `delivered`: delivered. `failed`: all attempts failed, see `failureReason`. `cancelled`: cancelled before delivery.
+     * @description `queued`: waiting for a worker. `processing`: being delivered. `delivered`: delivered. `failed`: all attempts failed, see `failureReason`. `cancelled`: cancelled before delivery. `skipped`: no endpoint wants messages of its type.
      * @enum {string}
      */
-    MessageStatus: 'queued' | 'processing' | 'delivered' | 'failed' | 'cancelled';
+    MessageStatus: 'queued' | 'processing' | 'delivered' | 'failed' | 'cancelled' | 'skipped';
     /** @description A message with its current state. */
     Message: {
       /**
@@ -587,6 +884,29 @@ export interface components {
        * @example Hello, Sluice
        */
       message: string;
+      /**
+       * Format: date-time
+       * @description When to deliver. Null for immediate delivery.
+       * @example null
+       */
+      deliverAt: string | null;
+      /**
+       * @description The type that was sent, if any.
+       * @example order.paid
+       */
+      type?: string;
+      /**
+       * @description The metadata that was sent, if any.
+       * @example {
+       *       "region": "eu"
+       *     }
+       */
+      metadata?: Record<string, string>;
+      /**
+       * @description The ordering key that was sent, if any.
+       * @example customer-17
+       */
+      orderingKey?: string;
       /** @example delivered */
       status: components['schemas']['MessageStatus'];
       /**
@@ -600,12 +920,6 @@ export interface components {
        * @example handler
        */
       delivery: components['schemas']['DeliveryMode'];
-      /**
-       * Format: date-time
-       * @description When to deliver. Null for immediate delivery.
-       * @example null
-       */
-      deliverAt: string | null;
       /**
        * Format: date-time
        * @description When the status last changed.
@@ -622,6 +936,12 @@ export interface components {
        * @example null
        */
       failureReason: string | null;
+      /**
+       * Format: date-time
+       * @description When the next attempt is due, while the message waits for that: its `deliverAt`, the wait after a failed attempt, the `delaySeconds` of a lease that was given back, or the earliest of these of its endpoints. Otherwise null.
+       * @example null
+       */
+      nextAttemptAt: string | null;
     };
     /** @description A page of a list, newest first. */
     MessagePage: {
@@ -668,6 +988,33 @@ export interface components {
     Retried: {
       /**
        * @description The number of messages that were queued again.
+       * @example 17
+       */
+      count: number;
+    };
+    CancelQueuedBody: {
+      /**
+       * @description Only messages of this type. `order.*` means all types that begin with `order.`; before the `*` there can be up to 4 words.
+       * @example order.*
+       */
+      type?: string;
+      /**
+       * Format: date-time
+       * @description Only messages that were accepted at this time or later.
+       * @example 2026-11-21T09:00:00Z
+       */
+      since?: string;
+      /**
+       * Format: date-time
+       * @description Only messages that were accepted before this time.
+       * @example 2026-11-21T10:00:00Z
+       */
+      until?: string;
+    };
+    /** @description The result of cancelling queued messages. */
+    Cancelled: {
+      /**
+       * @description The number of messages that were cancelled.
        * @example 17
        */
       count: number;
@@ -752,6 +1099,29 @@ export interface components {
       message: string;
       /**
        * Format: date-time
+       * @description When to deliver, if it was sent.
+       * @example 2026-11-21T12:00:00.000Z
+       */
+      deliverAt?: string;
+      /**
+       * @description The type that was sent, if any.
+       * @example order.paid
+       */
+      type?: string;
+      /**
+       * @description The metadata that was sent, if any.
+       * @example {
+       *       "region": "eu"
+       *     }
+       */
+      metadata?: Record<string, string>;
+      /**
+       * @description The ordering key that was sent, if any.
+       * @example customer-17
+       */
+      orderingKey?: string;
+      /**
+       * Format: date-time
        * @description When the message was accepted.
        * @example 2026-11-21T09:30:00.123Z
        */
@@ -776,6 +1146,11 @@ export interface components {
     /** @description Messages that were leased. */
     LeasedMessages: {
       data: components['schemas']['LeasedMessage'][];
+      /**
+       * @description Present if no message was available because the account is paused.
+       * @constant
+       */
+      paused?: true;
     };
     AcknowledgedLease: {
       /**
@@ -885,6 +1260,21 @@ export interface components {
        * @example 100
        */
       rateLimitPerSecond?: number;
+      /**
+       * @description Which messages it gets: types like `order.paid`, or `order.*` for every type that begins with `order.`. None: all, also those without a type, as `*` does. Operational events only reach endpoints that name them, such as `sluice.message.failed` or `sluice.*`.
+       * @example [
+       *       "order.*",
+       *       "invoice.paid"
+       *     ]
+       */
+      types?: string[];
+      /**
+       * @description Headers that are sent along, by name. Their values are stored encrypted and never shown. Those that frame or sign the request are not allowed: `host`, `content-*`, `webhook-*`, `connection` and the like.
+       * @example {
+       *       "Authorization": "Bearer a-token-of-yours"
+       *     }
+       */
+      headers?: Record<string, string>;
     };
     /**
      * @description `by_account`: with `enabled`. `gone`: it answered 410. `failing`: for days, every attempt has failed.
@@ -913,6 +1303,20 @@ export interface components {
        * @example 0
        */
       rateLimitPerSecond: number;
+      /**
+       * @description The types of messages that it gets. Empty for all.
+       * @example [
+       *       "order.*"
+       *     ]
+       */
+      types: string[];
+      /**
+       * @description The names of the headers that are sent along. Their values are never shown.
+       * @example [
+       *       "Authorization"
+       *     ]
+       */
+      headerNames: string[];
       /**
        * @description Whether it gets new messages.
        * @example true
@@ -969,6 +1373,20 @@ export interface components {
        * @example 0
        */
       rateLimitPerSecond: number;
+      /**
+       * @description The types of messages that it gets. Empty for all.
+       * @example [
+       *       "order.*"
+       *     ]
+       */
+      types: string[];
+      /**
+       * @description The names of the headers that are sent along. Their values are never shown.
+       * @example [
+       *       "Authorization"
+       *     ]
+       */
+      headerNames: string[];
       /**
        * @description Whether it gets new messages.
        * @example true
@@ -1028,6 +1446,21 @@ export interface components {
        * @example 100
        */
       rateLimitPerSecond?: number;
+      /**
+       * @description Which messages it gets: types like `order.paid`, or `order.*` for every type that begins with `order.`. None: all, also those without a type, as `*` does. Operational events only reach endpoints that name them, such as `sluice.message.failed` or `sluice.*`.
+       * @example [
+       *       "order.*",
+       *       "invoice.paid"
+       *     ]
+       */
+      types?: string[];
+      /**
+       * @description Headers that are sent along, by name. Their values are stored encrypted and never shown. Those that frame or sign the request are not allowed: `host`, `content-*`, `webhook-*`, `connection` and the like.
+       * @example {
+       *       "Authorization": "Bearer a-token-of-yours"
+       *     }
+       */
+      headers?: Record<string, string>;
     };
     RotateSecretBody: {
       /**
@@ -1103,17 +1536,21 @@ export interface ErrorCodes {
     | 'ban_not_found'
     | 'endpoint_not_found'
     | 'message_not_found'
-    | 'not_found';
+    | 'not_found'
+    | 'plan_not_found';
   405: 'method_not_allowed';
   408: 'request_timeout';
   409:
     | 'endpoint_disabled'
+    | 'external_id_taken'
     | 'idempotency_key_in_use'
     | 'invalid_transition'
     | 'lease_lost'
+    | 'plan_in_use'
     | 'too_many_endpoints'
     | 'too_many_keys'
     | 'too_many_streams';
+  412: 'plan_changed';
   413: 'body_too_large';
   415: 'unsupported_encoding';
   422: 'idempotency_key_reused';

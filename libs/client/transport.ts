@@ -42,7 +42,7 @@ export interface TransportOptions {
 }
 
 export interface Call extends CallOptions {
-  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  readonly query?: Readonly<Record<string, string | number | boolean | Date | undefined>>;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   /** Whether a POST can be repeated although its outcome is unknown; other methods can. */
@@ -94,7 +94,8 @@ export class Transport {
     });
   }
 
-  list<Item>(path: string, query: Call['query'], { signal }: CallOptions): List<Item> {
+  /** All options but the signal are parameters of the query. */
+  list<Item>(path: string, { signal, ...query }: CallOptions): List<Item> {
     return new List((cursor) =>
       this.json<Page<Item>>('GET', path, { query: { ...query, ...(cursor !== undefined && { cursor }) }, signal }),
     );
@@ -150,7 +151,9 @@ export class Transport {
     const { fetch = globalThis.fetch } = this.#options;
     const startedAt = performance.now();
     const search = new URLSearchParams();
-    for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
+    for (const [name, value] of Object.entries(query)) {
+      if (value !== undefined) search.set(name, value instanceof Date ? value.toISOString() : String(value));
+    }
     const timedOut = new ConnectionError({
       message: `${sent.method} ${path} had no complete response after ${Math.max(0, Math.round(ms))} ms.`,
       code: 'timed_out',

@@ -12,11 +12,12 @@ export type MessageStatus = Message['status'];
 export type Attempt = Schemas['Attempt'];
 export type NewAccount = Schemas['NewAccount'];
 export type Account = Schemas['Account'];
-export type Plan = Account['plan'];
 export type DeliveryMode = Account['delivery'];
 export type Limits = Schemas['Limits'];
 export type Usage = Schemas['Usage'];
 export type UsageWindow = Schemas['UsageWindow'];
+export type UsagePeriod = Schemas['UsagePeriod'];
+export type AccountUsagePeriod = Schemas['AccountUsagePeriod'];
 export type Simulation = Schemas['Simulation'];
 export type ApiKey = Schemas['ApiKey'];
 export type NewApiKey = Schemas['IssuedKey'];
@@ -27,7 +28,11 @@ export type EndpointTest = Schemas['TestResult'];
 export type LeasedMessage = Schemas['LeasedMessage'];
 export type Acknowledgement = Schemas['Acknowledgement'];
 export type OperatorsAccount = Schemas['OperatorsAccount'];
+export type CreatedAccount = Schemas['CreatedAccount'];
+export type AccountDeletion = Schemas['AccountDeletion'];
 export type Ban = Schemas['Ban'];
+export type Plan = Schemas['Plan'];
+export type AuditEntry = Schemas['AuditEntry'];
 export type FieldError = Schemas['FieldFault'];
 export type Problem = Schemas['Problem'];
 export type WebhookPayload = Schemas['MessageWebhook'];
@@ -42,6 +47,8 @@ export interface Page<Item> {
 }
 
 export type NewMessage = Input<Schemas['SendMessageBody']>;
+/** Which queued messages: of this type, or with `order.*` of all types that begin so; and when they were accepted. */
+export type QueuedFilter = Input<Schemas['CancelQueuedBody']>;
 export type SignUpInput = Input<Schemas['SignUpBody']>;
 export type AccountChanges = Input<Schemas['ChangeOwnAccountBody']>;
 export type SimulateInput = Input<Schemas['SimulateBody']>;
@@ -50,7 +57,9 @@ export type NewEndpointInput = Input<Schemas['CreateEndpointBody']>;
 export type EndpointChanges = Input<Schemas['ChangeEndpointBody']>;
 export type LeaseInput = Input<Schemas['LeaseBody']>;
 export type Lease = Schemas['AcknowledgedLease'];
+export type NewAccountInput = Input<Schemas['CreateAccountBody']>;
 export type OperatorsAccountChanges = Input<Schemas['ChangeAccountBody']>;
+export type PlanInput = Input<Schemas['PutPlanBody']>;
 
 /** A body as callers write it: optional fields may be undefined, and times may be `Date`s. */
 type Input<Body> = {

@@ -14,6 +14,7 @@ import { redisQueue } from './adapters/bullmq/redis/redis-queue.js';
 import { clockWatchOptions } from './adapters/bullmq/shard-consumer.js';
 import { addQueueGauges } from './adapters/monitoring/queue-metrics.js';
 import { RelayMonitor } from './adapters/monitoring/relay-monitor.js';
+import { ForgetJobs, ForgetTraces } from './adapters/postgres/forget-jobs.js';
 import { outboxBacklog } from './adapters/postgres/outbox-backlog.js';
 import { PostgresCurrentQueue } from './adapters/postgres/postgres-current-queue.js';
 import { PostgresStrayMessages } from './adapters/postgres/postgres-stray-messages.js';
@@ -26,7 +27,8 @@ import { StrayMessages } from './application/stray-messages.js';
 import type { DeliverySettings } from './settings.js';
 
 /** What processes look up. */
-export { ClockWatch, CurrentQueue, JobQueue, openQueuePages, OutboxRelay, QueueConnection, StrayMessages };
+export { ClockWatch, CurrentQueue, ForgetJobs, ForgetTraces, JobQueue, openQueuePages, OutboxRelay };
+export { QueueConnection, StrayMessages };
 
 const CLOCK_WATCH = Symbol('settings of the clock watch');
 
@@ -46,6 +48,8 @@ const relaying: Provider[] = [
   provideAs(Outbox, PostgresOutbox, [Database]),
   provide(OutboxRelay, [Outbox, JobQueue, RelayMonitor]),
   { provide: JobDispatch, useExisting: OutboxRelay },
+  provide(ForgetJobs, [Database, JobQueue]),
+  provide(ForgetTraces, [Database, JobQueue]),
   {
     provide: 'metrics of the queue',
     useFactory: (metrics: Metrics, queue: JobQueue, current: CurrentQueue) => {

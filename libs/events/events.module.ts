@@ -7,13 +7,14 @@ import { Metrics } from '#platform/observability/metrics.js';
 import { provide, provideAs } from '#platform/process/provide.js';
 import { EventsController } from './adapters/http/events.controller.js';
 import { EventMetrics } from './adapters/monitoring/event-metrics.js';
+import { ForgetEvents } from './adapters/postgres/forget-events.js';
 import { PostgresEventLog } from './adapters/postgres/postgres-event-log.js';
 import { PostgresStreamPlaces } from './adapters/postgres/postgres-stream-places.js';
 import { EventLog, StreamPlaces } from './application/event-log.js';
 import { EventStreams } from './application/event-streams.js';
 
 /** What processes look up. */
-export { EventStreams };
+export { EventStreams, ForgetEvents };
 
 const log = provideAs(EventLog, PostgresEventLog, [Database, Reads]);
 
@@ -28,6 +29,7 @@ export class EventsModule {
       providers: [
         log,
         provideAs(StreamPlaces, PostgresStreamPlaces, [Database]),
+        provide(ForgetEvents, [Database]),
         provide(EventMetrics, [Metrics]),
         provide(EventStreams, [EventLog, StreamPlaces, EventMetrics, Activity]),
       ],

@@ -15,14 +15,18 @@ import { StorageMonitor } from './adapters/monitoring/storage-monitor.js';
 import { PostgresAvailability } from './adapters/postgres/postgres-availability.js';
 import { PostgresBacklogs } from './adapters/postgres/reading/postgres-backlogs.js';
 import { PostgresDeliveries } from './adapters/postgres/claims/postgres-deliveries.js';
+import { ForgetMessages } from './adapters/postgres/forgetting/forget-messages.js';
 import { PostgresExpiredLeases } from './adapters/postgres/leases/postgres-expired-leases.js';
 import { PostgresLeases } from './adapters/postgres/leases/postgres-leases.js';
+import { PostgresStuckKeys } from './adapters/postgres/order/postgres-stuck-keys.js';
+import { Releases } from './adapters/postgres/order/releases.js';
 import { PostgresMessages } from './adapters/postgres/postgres-messages.js';
 import { PostgresStorageLedger } from './adapters/postgres/storage/postgres-storage-ledger.js';
 import { PostgresSpace } from './adapters/postgres/storage/postgres-space.js';
 import { Availability } from './application/delivering/availability.js';
 import { Backlogs } from './application/backlogs.js';
 import { CancelMessage } from './application/changes/cancel-message.js';
+import { CancelQueued } from './application/changes/cancel-queued.js';
 import { Deliveries } from './application/delivering/deliveries.js';
 import { ExpiredLeases } from './application/delivering/expired-leases.js';
 import { GetMessageUsage } from './application/storage/get-message-usage.js';
@@ -31,6 +35,7 @@ import { Leases } from './application/delivering/leases.js';
 import { ReadMessages } from './application/read-messages.js';
 import { AdmitSending } from './application/storage/admit-sending.js';
 import { Messages } from './application/messages.js';
+import { StuckKeys } from './application/delivering/stuck-keys.js';
 import { RetryFailed } from './application/changes/retry-failed.js';
 import { RetryMessage } from './application/changes/retry-message.js';
 import { SendBatch } from './application/sending/send-batch.js';
@@ -41,7 +46,7 @@ import { StorageLedger } from './application/storage/storage-ledger.js';
 import type { MessagesSettings } from './settings.js';
 
 /** What the process starts and stops. */
-export { PostgresAvailability, PostgresMessages, SpaceWatch, StorageCap };
+export { ForgetMessages, PostgresAvailability, PostgresMessages, SpaceWatch, StorageCap };
 
 const RETRIES = Symbol('retries of failed attempts');
 const STORAGE_LIMITS = Symbol('limits of storage');
@@ -54,10 +59,12 @@ const store: Provider[] = [
   provide(StorageMonitor, [Metrics, LOGGER]),
   provide(PostgresAvailability, [Database, SETTINGS, Activity]),
   { provide: Availability, useExisting: PostgresAvailability },
-  provideAs(ExpiredLeases, PostgresExpiredLeases, [Database, RETRIES]),
-  provide(PostgresMessages, [Database, Reads, JobDispatch, Availability, BatchMetrics, Backpressure]),
+  provideAs(ExpiredLeases, PostgresExpiredLeases, [Database, RETRIES, Availability]),
+  provide(Releases, [Database, JobDispatch, Availability]),
+  provideAs(StuckKeys, PostgresStuckKeys, [Database, Releases]),
+  provide(PostgresMessages, [Database, Reads, JobDispatch, Availability, Releases, BatchMetrics, Backpressure]),
   { provide: Messages, useExisting: PostgresMessages },
-  provideAs(Deliveries, PostgresDeliveries, [Database, BatchMetrics]),
+  provideAs(Deliveries, PostgresDeliveries, [Database, Releases, BatchMetrics]),
   provideAs(StorageLedger, PostgresStorageLedger, [Database]),
   provideSetting(SPACE_LIMITS, ({ space }: MessagesSettings) => space),
   provideAs(Space, PostgresSpace, [Database, SPACE_LIMITS]),
@@ -68,19 +75,21 @@ const store: Provider[] = [
 const useCases: Provider[] = [
   // A lease need not wait for the disk: if a crash of the database loses it, it only ends early.
   provideReads(LEASING, () => ({ applicationName: 'sluice-leases', perCaller: 2, asynchronousCommit: true })),
-  provideAs(Leases, PostgresLeases, [Database, LEASING, RETRIES, BatchMetrics]),
+  provideAs(Leases, PostgresLeases, [Database, LEASING, RETRIES, Availability, BatchMetrics]),
+  provide(ForgetMessages, [Database]),
   provideAs(Backlogs, PostgresBacklogs, [Reads]),
   provide(AdmitSending, [StorageCap, Messages]),
   provide(SendMessage, [Messages, Ids, Clock, AdmitSending, StorageCap]),
   provide(SendBatch, [Messages, Ids, Clock, AdmitSending, StorageCap]),
   provide(ReadMessages, [Messages]),
   provide(CancelMessage, [Messages, JobDispatch, Clock]),
+  provide(CancelQueued, [Messages, JobDispatch]),
   provide(RetryMessage, [Messages, Clock, StorageCap]),
   provide(RetryFailed, [Messages, Clock, StorageCap]),
   provide(GetMessageUsage, [Backlogs, StorageLedger, STORAGE_LIMITS]),
 ];
 
-const PUBLISHED = [Availability, ExpiredLeases, Messages, Deliveries, StorageCap];
+const PUBLISHED = [Availability, ExpiredLeases, Messages, Deliveries, StorageCap, StuckKeys];
 
 @Module({})
 export class MessagesModule {

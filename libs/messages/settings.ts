@@ -9,9 +9,11 @@ export function readMessagesSettings(env: Environment) {
       minFreeMb: env.integer('MIN_FREE_DISK_MB', 512, 0, 1_000_000_000),
     },
     maxStoredMb: {
-      free: env.integer('MAX_STORED_MB_FREE', 1_024, 0, 1_000_000_000),
-      pro: env.integer('MAX_STORED_MB_PRO', 5_120, 0, 1_000_000_000),
       perAccount: env.integer('MAX_STORED_MB_PER_ACCOUNT', 10_240, 0, 1_000_000_000),
+      byPlan: new Map([
+        ['free', env.integer('MAX_STORED_MB_FREE', 1_024, 0, 1_000_000_000)],
+        ['pro', env.integer('MAX_STORED_MB_PRO', 5_120, 0, 1_000_000_000)],
+      ]),
     },
     retries: {
       maxAttempts: env.integer('MAX_ATTEMPTS', 5, 1, 100),

@@ -10,13 +10,14 @@ import { BatchMetrics } from '#platform/observability/batch-metrics.js';
 import { Metrics } from '#platform/observability/metrics.js';
 import { loopTime } from '#platform/process/loop-time.js';
 import { SETTINGS } from '#platform/process/platform.module.js';
-import { provide, provideAs, provideSetting } from '#platform/process/provide.js';
+import { provide, provideSetting } from '#platform/process/provide.js';
 import { BansController } from './adapters/http/bans.controller.js';
 import { earlyPlanCheck } from './adapters/http/early-plan-check.js';
 import { throttlerOptions } from './adapters/http/plan-throttler-storage.js';
 import { PlanThrottlerGuard, type Budgets } from './adapters/http/plan-throttler.guard.js';
 import { UsageController } from './adapters/http/usage.controller.js';
 import { countDecisions, observeHits } from './adapters/monitoring/limiter-metrics.js';
+import { ForgetLimits } from './adapters/postgres/forget-limits.js';
 import { PostgresBans } from './adapters/postgres/postgres-bans.js';
 import { PostgresLimiter } from './adapters/postgres/postgres-limiter.js';
 import { Bans } from './application/bans.js';
@@ -26,7 +27,7 @@ import { Limiter } from './application/limiter.js';
 import type { RateLimitingSettings } from './settings.js';
 
 /** What the process starts and stops. */
-export { ExpiredLimits, PostgresLimiter };
+export { ExpiredLimits, ForgetLimits, PostgresLimiter };
 
 const COUNTERS = Symbol('database of the counters');
 const BAN_POLICY = Symbol('policy of bans');
@@ -43,8 +44,9 @@ const DECIDED = Symbol('counts decisions');
     { provide: HITS, useFactory: observeHits, inject: [BatchMetrics, Backpressure] },
     provide(PostgresLimiter, [COUNTERS, BAN_POLICY, HITS]),
     { provide: Limiter, useExisting: PostgresLimiter },
-    provideAs(Bans, PostgresBans, [Database]),
+    { provide: Bans, useFactory: (database: Database) => PostgresBans.open(database), inject: [Database] },
     provide(ExpiredLimits, [Bans, Limiter]),
+    provide(ForgetLimits, [Database]),
   ],
   exports: [Limiter, Bans],
 })

@@ -2,12 +2,13 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { Activity } from '#kernel/activity.js';
 import { CurrentQueue, JobQueue, StrayMessages } from '#delivery/index.js';
 import { EventLog } from '#events/index.js';
-import { Deliveries, Messages } from '#messages/index.js';
+import { Deliveries, Messages, StuckKeys } from '#messages/index.js';
 import { Database } from '#platform/database/database.js';
 import { Metrics } from '#platform/observability/metrics.js';
 import { LOGGER } from '#platform/process/platform.module.js';
 import { provide, provideAs, provideSetting } from '#platform/process/provide.js';
 import { FailExpiredLeases } from '#pull/index.js';
+import { SettleUsage } from '#usage/index.js';
 import { addReconcilerGauges } from './adapters/monitoring/reconciler-metrics.js';
 import { ReconcilerMonitor } from './adapters/monitoring/reconciler-monitor.js';
 import { RetentionMonitor } from './adapters/monitoring/retention-monitor.js';
@@ -43,7 +44,7 @@ export class UpkeepModule {
         provideAs(Reconciliation, PostgresReconciliation, [Database]),
         provide(Reconciler, [
           ...([StrayMessages, JobQueue, Deliveries, Messages, EventLog, FailExpiredLeases] as const),
-          ...([Reconciliation, ReconcilerMonitor, Activity] as const),
+          ...([StuckKeys, Reconciliation, ReconcilerMonitor, Activity] as const),
         ]),
         {
           provide: QueueRecovery,
@@ -68,7 +69,7 @@ export class UpkeepModule {
           inject: [JobQueue, StrayMessages, CurrentQueue, Reconciliation, Reconciler, ReconcilerMonitor, Activity],
         },
         provide(JobFollower, [JobQueue, StrayMessages, Deliveries, ReconcilerMonitor, Activity]),
-        provide(ApplyRetention, [Partitions, RETENTION_DAYS, RetentionMonitor]),
+        provide(ApplyRetention, [Partitions, SettleUsage, RETENTION_DAYS, RetentionMonitor]),
         {
           provide: 'metrics of the reconciler',
           useFactory: (metrics: Metrics) => {

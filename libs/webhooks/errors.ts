@@ -25,8 +25,8 @@ export const WEBHOOKS_ERRORS = {
   too_many_endpoints: {
     status: 409,
     title: 'The account has too many endpoints',
-    cause: 'The account has reached its maximum number of endpoints, enabled or not.',
-    cure: 'Delete endpoints that are no longer used with DELETE /endpoints/{id}.',
-    example: 'An account can have at most 50 endpoints. Delete one first.',
+    cause: 'The account has as many endpoints as its plan allows, enabled or not.',
+    cure: 'Delete endpoints that are no longer used with DELETE /endpoints/{id}, or move to a plan with more.',
+    example: 'The account can have at most 50 endpoints. Delete one first.',
   },
 } satisfies ErrorTable;

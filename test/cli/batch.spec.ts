@@ -88,6 +88,63 @@ describe('sluice send --batch', () => {
     expect(proxy.batches).toBe(2);
   });
 
+  it('sends lines of JSON with their own fields, and with those of the options', async () => {
+    const input = [
+      '"a \\"text\\""',
+      '{"message":"own","type":"order.sent","metadata":{"__proto__":"data"},"orderingKey":"k"}',
+      '{"message":"the options"}',
+      JSON.stringify({ message: '\u0001'.repeat(60_000), metadata: { name: 'é'.repeat(500) } }),
+    ];
+    const file = cli.file('lines.jsonl', `${input.join('\n')}\n`);
+    const options = ['--type', 'order.paid', '-m', 'region=eu'];
+    const { code, stderr } = await cli.run(['send', '--batch', file, ...options]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '✓ 4 messages sent.\n' });
+    const [page = []] = await pagesOf(api, account, '/messages', 100);
+    const fieldsOf = ({ message, type, metadata, orderingKey }: Record<string, unknown>) => [
+      String(message).slice(0, 11),
+      type,
+      JSON.stringify(metadata),
+      orderingKey,
+    ];
+    expect(page.map(fieldsOf).reverse()).toEqual([
+      ['a "text"', 'order.paid', '{"region":"eu"}', undefined],
+      ['own', 'order.sent', '{"__proto__":"data"}', 'k'],
+      ['the options', 'order.paid', '{"region":"eu"}', undefined],
+      ['\u0001'.repeat(11), 'order.paid', JSON.stringify({ name: 'é'.repeat(500) }), undefined],
+    ]);
+  });
+
+  it.each([
+    ['{"message":"x"', 'Line 2 is not JSON.'],
+    ['17', 'Line 2 must be a string, or an object with the field message.'],
+    ['{"text":"x"}', 'Line 2 must be a string, or an object with the field message.'],
+    ['["x"]', 'Line 2 must be a string, or an object with the field message.'],
+    ['null', 'Line 2 must be a string, or an object with the field message.'],
+    ['{"message":"x","type":"*"}', 'line 2: type must be words'],
+  ])('sends nothing of a request with the line %s, and names it', async (line, why) => {
+    const refused = await cli.run(['send', '--batch', '--jsonl'], { input: `"x"\n${line}\n` });
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain(why);
+    expect(await stored()).toEqual([]);
+  });
+
+  it('sends lines of a file as they are, whatever they look like, without --jsonl', async () => {
+    const lines = ['{"message":"x"}', '"y"'];
+    await cli.run(['send', '--batch'], { input: lines.join('\n') });
+    expect(await stored()).toEqual(lines.sort());
+  });
+
+  it('refuses to continue a run with other fields', async () => {
+    const args = ['send', '--batch', '--batch-size', '10', '--file', cli.file('lines', lines(30).join('\n'))];
+    proxy.onBatch = (n, response) => n < 2 || refuse(response, 400, 'validation_failed');
+    expect((await cli.run([...args, '--type', 'order.paid'])).code).toBe(1);
+    proxy.onBatch = () => true;
+    const other = await cli.run([...args, '--type', 'order.sent']);
+    expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('with other values of --type') as string });
+    expect((await cli.run([...args, '--type', 'order.paid'])).code).toBe(0);
+    expect(await stored()).toHaveLength(30);
+  });
+
   it('continues after it was killed while a request was under way, and sends nothing twice', async () => {
     const args = ['send', '--batch', '--batch-size', '10', '--file', cli.file('lines', lines(95).join('\n'))];
     const killed = cli.start(args);

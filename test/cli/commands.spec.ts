@@ -75,6 +75,31 @@ describe('The command line', () => {
       ).toMatch(/ended with 1: .*"code":"validation_failed"/);
     });
 
+    it('sends a type, metadata with any names, and an ordering key', async () => {
+      const fields = [
+        '--type',
+        'order.paid',
+        '-m',
+        'region=eu',
+        '-m',
+        '__proto__=a=b',
+        '-m',
+        'empty=',
+        '-m',
+        'region=us',
+      ];
+      const sent = await cli.json<{ id: string }>('send', 'hello', ...fields, '--ordering-key', 'customer-17');
+      const expected = JSON.parse('{"region":"us","__proto__":"a=b","empty":""}') as object;
+      const { body } = await api.ask(account, `GET /messages/${sent.id}`);
+      expect(body).toMatchObject({ type: 'order.paid', orderingKey: 'customer-17' });
+      expect(Object.entries(body.metadata as object).sort()).toEqual(Object.entries(expected).sort());
+      const shown = (await cli.run(['get', sent.id])).stdout;
+      expect(shown).toContain('Type\torder.paid\n');
+      expect(shown).toContain('Metadata\t{"__proto__":"a=b","empty":"","region":"us"}\n');
+      expect(shown).toContain('Ordering key\tcustomer-17\n');
+      expect((await cli.run(['send', 'x', '--type', 'sluice.x'])).stderr).toContain('it is reserved');
+    });
+
     it('sends standard input byte for byte, and refuses what is no text', async () => {
       const text = '\ufeff  two lines\r\nand a tab\t\n';
       const { stdout } = await cli.run(['send'], { input: text });
@@ -90,7 +115,7 @@ describe('The command line', () => {
     const [failed, queued] = [await api.sent(account, { message: 'a\u001b[31m\tb' }), await api.sent(account)];
     await api.become(failed.id, 'failed');
     const { stdout } = await cli.run(['list', '--status', 'failed']);
-    expect(stdout).toMatch(new RegExp(`^${failed.id}\tfailed\t[^\t]+Z\t1\ta\\\\u001b\\[31m\\\\tb\n$`));
+    expect(stdout).toMatch(new RegExp(`^${failed.id}\tfailed\t[^\t]+Z\t1\t-\ta\\\\u001b\\[31m\\\\tb\n$`));
     const [listed] = await cli.json<{ message: string }[]>('list', '--status', 'failed');
     expect(listed?.message).toBe('a\u001b[31m\tb');
     expect((await cli.run(['get', failed.id])).stdout).toContain('Failure\tthe handler said no\n');
@@ -108,6 +133,31 @@ describe('The command line', () => {
     expect(await cli.json('retry', '--since', '2020-01-01')).toEqual({ count: 1 });
   });
 
+  it('lists and cancels by type and time', async () => {
+    const other = await api.signUp();
+    const env = { SLUICE_API_KEY: other.key };
+    const ids: string[] = [];
+    for (const type of ['order.paid', 'order.sent', 'order', undefined]) {
+      ids.push((await api.sent(other, { body: { message: 'hello', type } })).id);
+    }
+    const [paid = '', sent = '', order = '', none = ''] = ids;
+    const listed = async (...args: string[]) => {
+      const { stdout } = await cli.run(['list', ...args], { env });
+      return stdout
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => line.split('\t')[0]);
+    };
+    expect(await listed('--type', 'order.*')).toEqual([sent, paid]);
+    expect(await listed('--type', 'order', '--status', 'queued')).toEqual([order]);
+    expect(await listed('--since', '2026-01-01', '--until', '2026-01-02')).toEqual([]);
+    expect(await listed('--since', '2026-01-01')).toEqual([none, order, sent, paid]);
+    expect((await cli.run(['list', '--type', 'order.paid'], { env })).stdout).toMatch(/\torder\.paid\thello\n$/);
+    expect((await cli.run(['cancel', '--type', 'order.*'], { env })).stdout).toBe('2 messages cancelled.\n');
+    expect(await listed('--status', 'queued')).toEqual([none, order]);
+    expect((await cli.run(['cancel', '--all', '--json'], { env })).stdout).toBe('{"count":2}\n');
+  });
+
   it('ends quietly when nobody reads on', async () => {
     await api.sendBatch(account, { messages: Array.from({ length: 150 }, () => 'x'.repeat(1_000)) });
     const script = `"${process.execPath}" "${CLI_SCRIPT}" list --limit 150 | head -1 | cut -c1-4; echo "\${PIPESTATUS[0]}"`;
@@ -122,6 +172,48 @@ describe('The command line', () => {
     expect(await cli.json('usage')).toMatchObject({ minute: { limit: 100_000_000 }, storage: {} });
     expect(await cli.json('delivery', 'pull')).toEqual({ delivery: 'pull' });
     expect((await api.ask(account)).body.delivery).toBe('pull');
+  });
+
+  it('pauses and resumes the deliveries of the account', async () => {
+    const delivery = async () => /Delivery\t(.*)/.exec((await cli.run(['whoami'])).stdout)?.[1];
+    expect(await cli.json('pause')).toEqual({ paused: true });
+    expect((await api.ask(account)).body.paused).toBe(true);
+    expect((await cli.run(['pause'])).stdout).toContain('until `sluice resume`');
+    expect(await delivery()).toMatch(/, paused$/);
+    expect((await cli.run(['accounts', 'get', account.id])).stdout).toContain('State\tpaused');
+    expect(await cli.json('resume')).toEqual({ paused: false });
+    expect((await cli.run(['resume'])).stdout).toBe('Messages are delivered.\n');
+    expect(await delivery()).not.toContain('paused');
+  });
+
+  it('shows what was accepted, as a table, JSON and CSV', async () => {
+    const start = new Date(Date.now() - 100 * 86_400_000).toISOString().replace(/T.*/, 'T00:00:00.000Z');
+    for (const hours of [0, 1, 2]) {
+      await api.sql(
+        `INSERT INTO sluice.usage (account_id, start, accepted, accepted_bytes, delivered, failed, cancelled)
+         VALUES ($1, $2::timestamptz + $3 * interval '1 hour', 1000, 2048, 997, 2, 1)`,
+        [account.id, start, hours],
+      );
+    }
+    const line = (hour: number) => start.replace('00:00:00.000', `0${hour}:00:00`);
+    const span = ['--since', line(0), '--until', line(2)];
+    const row = (hour: number) => `${line(hour)}\t1,000\t2.0 KiB\t997\t2\t1\n`;
+    expect((await cli.run(['usage', '--by', 'hour', ...span])).stdout).toBe(row(0) + row(1));
+    expect(await cli.json('usage', '--by', 'day', ...span)).toMatchObject([{ start, accepted: 3_000 }]);
+    const csv = (await cli.run(['usage', '--by', 'hour', '--csv', ...span])).stdout.split('\n');
+    const lines = [0, 1].map((hour) => start.replace('T00', `T0${hour}`) + ',1000,2048,997,2,1');
+    expect(csv).toEqual(['start,accepted,acceptedBytes,delivered,failed,cancelled', ...lines, '']);
+    const all = await cli.run(['admin', 'usage', '--csv', ...span]);
+    expect(all.stdout).toContain(`\n${start},${account.id},,3000,6144,2991,6,3\n`);
+    const one = ['admin', 'usage', '--by', 'hour', '--account', account.id, ...span];
+    expect((await cli.run(one)).stdout).toBe(row(0) + row(1));
+    for (const wrong of [
+      ['usage', '--csv'],
+      ['usage', '--since', line(0)],
+      ['usage', '--by', 'week'],
+    ]) {
+      expect(await cli.run(wrong)).toMatchObject({ code: 2, stdout: '' });
+    }
   });
 
   it('creates, lists, rotates and revokes keys, and shows each key once', async () => {
@@ -170,7 +262,8 @@ describe('The command line', () => {
       [['endpoints', 'update', 'ep_unknown', '--enable', '--disable'], 2, [/cannot be used with/]],
       [['endpoints', 'update', 'ep_unknown'], 2, [/name what to change/]],
       [['endpoints', 'rotate-secret', 'ep_unknown'], 2, [/stops signing at once\? Confirm with --yes/]],
-      [['accounts', 'update', 'acct_unknown'], 2, [/name what to change/]],
+      [['admin', 'accounts', 'update', 'acct_unknown'], 2, [/name what to change/]],
+      [['admin', 'accounts', 'delete', 'acct_unknown'], 2, [/for good\? Confirm with --yes/]],
       [['send', 'hello', '--from-line', '2'], 2, [/--from-line requires --batch/]],
       [['listen', '--forward-to', 'ftp://127.0.0.1/', '--yes'], 2, [/--forward-to must be a URL like/]],
       [['listen', '--forward-to', 'http://:secret@127.0.0.1/', '--yes'], 2, [/--forward-to must be (?!.*secret)/]],
@@ -207,21 +300,84 @@ describe('The command line', () => {
 
   it('serves operators', async () => {
     const other = await api.signUp();
-    expect(await cli.json('accounts', 'update', other.id, '--plan', 'pro')).toMatchObject({
+    const accounts = ['admin', 'accounts'] as const;
+    expect(await cli.json(...accounts, 'update', other.id, '--plan', 'pro')).toMatchObject({
       limits: { perMinute: 300 },
     });
-    expect(await cli.json('accounts', 'suspend', other.id)).toMatchObject({ suspended: true });
-    expect((await cli.run(['accounts', 'get', other.id])).stdout).toContain('State\tsuspended');
-    expect(await cli.json('accounts', 'list', '--suspended', '--limit', '1')).toMatchObject([{ suspended: true }]);
-    expect(await cli.json('accounts', 'resume', other.id)).toMatchObject({ suspended: false });
-    expect((await cli.run(['accounts', 'keys', other.id])).stdout).toContain(other.keyId);
-    expect(await cli.run(['accounts', 'revoke-key', other.id, other.keyId, '--yes'])).toMatchObject({ code: 0 });
+    expect(await cli.json(...accounts, 'suspend', other.id)).toMatchObject({ suspended: true });
+    expect((await cli.run([...accounts, 'get', other.id])).stdout).toContain('State\tsuspended');
+    expect(await cli.json(...accounts, 'list', '--suspended', '--limit', '1')).toMatchObject([{ suspended: true }]);
+    expect(await cli.json(...accounts, 'resume', other.id)).toMatchObject({ suspended: false });
+    expect((await cli.run([...accounts, 'keys', 'list', other.id])).stdout).toContain(other.keyId);
+    expect(await cli.run([...accounts, 'keys', 'revoke', other.id, other.keyId, '--yes'])).toMatchObject({ code: 0 });
     expect(await api.knows(other)).toBe(false);
-    const back = (await cli.run(['accounts', 'create-key', other.id, 'way back'])).stdout.trim();
+    const back = (await cli.run([...accounts, 'keys', 'create', other.id, 'way back'])).stdout.trim();
     expect(await api.knows(back)).toBe(true);
-    expect(await cli.json('bans', 'list', '--account', other.id)).toEqual([]);
-    expect(await cli.run(['bans', 'lift', other.keyId])).toMatchObject({ code: 1 });
-    expect(await cli.run(['accounts', 'list', '--limit', '1'])).toMatchObject({ code: 0 });
+    expect(await cli.json('admin', 'bans', 'list', '--account', other.id)).toEqual([]);
+    expect(await cli.run(['admin', 'bans', 'lift', other.keyId])).toMatchObject({ code: 1 });
+    expect(await cli.run([...accounts, 'list', '--limit', '1'])).toMatchObject({ code: 0 });
+  });
+
+  it('creates, finds, renames and deletes accounts', async () => {
+    const accounts = ['admin', 'accounts'] as const;
+    const made = await cli.run([...accounts, 'create', 'Blue Whale', '--plan', 'pro', '--external-id', 'whale-1']);
+    expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^slc_\w+\n$/) as string });
+    const key = made.stdout.trim();
+    const id = /acct_\w+/.exec(made.stderr)?.[0] ?? '';
+    expect((await api.ask(key)).body).toMatchObject({ id, name: 'Blue Whale', plan: 'pro' });
+    expect(await cli.json(...accounts, 'create', 'Other', '--json')).toMatchObject({ apiKey: { name: 'first key' } });
+    const taken = await cli.run([...accounts, 'create', 'Blue', '--external-id', 'whale-1', '--json']);
+    expect(JSON.parse(taken.stderr)).toMatchObject({ error: { code: 'external_id_taken' } });
+    for (const filter of [
+      ['--name', 'blue wh'],
+      ['--external-id', 'whale-1'],
+    ]) {
+      expect(await cli.json(...accounts, 'list', ...filter)).toMatchObject([{ id }]);
+    }
+    expect(await cli.json(...accounts, 'list', '--name', 'nobody')).toEqual([]);
+    expect(await cli.json(...accounts, 'rename', id, 'Grey Whale')).toMatchObject({ name: 'Grey Whale' });
+    expect((await cli.run([...accounts, 'get', id])).stdout).toMatch(/Name\tGrey Whale\nExternal id\twhale-1\n/);
+    expect(await cli.json(...accounts, 'update', id, '--no-external-id')).toMatchObject({ externalId: null });
+    expect((await cli.run([...accounts, 'delete', id])).code).toBe(2);
+    expect(await api.knows(key)).toBe(true);
+    expect(await cli.json(...accounts, 'delete', id, '--yes')).toMatchObject({ id });
+    expect(await api.knows(key)).toBe(false);
+    expect((await cli.run([...accounts, 'get', id])).code).toBe(1);
+  });
+
+  it('lets operators define plans, and see what they changed', async () => {
+    const plan = ['admin', 'plans'];
+    const limits = { perMinute: 600, perDay: 50_000 };
+    const created = await cli.json(...plan, 'put', 'cli-plan', '--per-minute', '600', '--per-day', '50000');
+    expect(created).toMatchObject({ name: 'cli-plan', limits, maxStoredBytes: null, maxEndpoints: null });
+    expect(
+      await cli.json(...plan, 'put', 'cli-plan', '--max-endpoints', '0', '--max-stored-bytes', '1000000'),
+    ).toMatchObject({ limits, maxStoredBytes: 1_000_000, maxEndpoints: 0 });
+    expect(
+      await cli.json(...plan, 'put', 'cli-plan', '--per-minute', '700', '--max-stored-bytes', 'default'),
+    ).toMatchObject({ limits: { ...limits, perMinute: 700 }, maxStoredBytes: null, maxEndpoints: 0 });
+    expect(await cli.json(...plan, 'put', 'cli-plan', '--individual')).toMatchObject({ limits: null, maxEndpoints: 0 });
+    expect(await cli.json(...plan, 'get', 'cli-plan')).toMatchObject({ limits: null });
+    expect((await cli.run([...plan, 'list'])).stdout).toContain('cli-plan\tagreed with each account\tdefault\t0\t0\n');
+    expect(await cli.json('accounts', 'update', account.id, '--plan', 'cli-plan')).toMatchObject({ plan: 'cli-plan' });
+    expect(await cli.run([...plan, 'delete', 'cli-plan', '--yes'])).toMatchObject({ code: 1 });
+    await cli.json(
+      'accounts',
+      'update',
+      account.id,
+      '--plan',
+      'enterprise',
+      '--per-minute',
+      '100000',
+      '--per-day',
+      '100000',
+    );
+    expect(await cli.json(...plan, 'delete', 'cli-plan', '--yes')).toEqual({ name: 'cli-plan', deleted: true });
+    const audited = (await cli.json('admin', 'audit', '--limit', '2')) as unknown as { action: string }[];
+    expect(audited.map(({ action }) => action)).toEqual(['plan.deleted', 'account.changed']);
+    expect((await cli.run(['admin', 'audit', '--account', account.id])).stdout).toContain(
+      '\toperator\taccount.changed\t',
+    );
   });
 
   it('states errors without a stack trace, and exits with a code for each kind', async () => {

@@ -31,8 +31,10 @@ const ACCOUNT = {
     limits: { perMinute: 1_000, perDay: 1_000 },
     delivery: EVIL,
     suspended: false,
+    paused: true,
+    externalId: EVIL,
   },
-  createdAt: EVIL,
+  ...{ createdAt: EVIL, requestedAt: EVIL, apiKey: KEY },
 };
 const WINDOW = { used: 1, limit: 2, remaining: 1, resetsAt: AT };
 const USAGE = {
@@ -43,7 +45,15 @@ const ATTEMPT = {
   ...{ number: 1, outcome: EVIL, target: EVIL, startedAt: EVIL, durationMs: 1, responseStatus: 200, error: EVIL },
   responseBody: EVIL,
 };
+const COUNTS = { accepted: 1, acceptedBytes: 1, delivered: 1, failed: 0, cancelled: 0 };
+const PERIOD = { start: EVIL, accountId: EVIL, externalId: EVIL, ...COUNTS };
 const BAN = { keyId: EVIL, accountId: EVIL, bannedAt: EVIL, bannedUntil: EVIL, reason: EVIL };
+
+const PLAN = { name: EVIL, limits: null, maxStoredBytes: null, maxEndpoints: null, accounts: 1, version: 1 };
+const ENTRY = {
+  ...{ id: EVIL, at: AT, operator: EVIL, action: EVIL, subject: EVIL, accountId: EVIL },
+  ...{ before: { [EVIL]: EVIL }, after: EVIL },
+};
 
 /** The response to each request; the first that matches. */
 const RESPONSES: readonly (readonly [RegExp, unknown])[] = [
@@ -58,7 +68,11 @@ const RESPONSES: readonly (readonly [RegExp, unknown])[] = [
   [/\/replay/, { count: 1 }],
   [/endpoints/, ENDPOINT],
   [/^GET \/admin\/bans/, { data: [BAN], nextCursor: null }],
+  [/^GET \/admin\/plans(\?|$)/, { data: [PLAN], nextCursor: null }],
+  [/^GET \/admin\/audit/, { data: [ENTRY], nextCursor: null }],
+  [/plans/, PLAN],
   [/^GET \/admin\/accounts(\?|$)/, { data: [ACCOUNT], nextCursor: null }],
+  [/usage\/history|admin\/usage/, { data: [PERIOD], nextCursor: null }],
   [/usage/, USAGE],
   [/keys/, KEY],
   [/./, ACCOUNT],
@@ -78,8 +92,11 @@ const COMMANDS = [
     'retry --since 2026-11-21',
     'tail',
     'usage',
+    'usage --by hour',
     'delivery',
     'delivery pull',
+    'pause',
+    'resume',
     'whoami',
     'login',
     'logout',
@@ -88,9 +105,17 @@ const COMMANDS = [
   ...['keys create name', 'keys rotate key_x --yes', 'keys revoke key_x --yes', 'endpoints list', 'endpoints get ep_x'],
   ...['endpoints create https://example.com', 'endpoints update ep_x --enable', 'endpoints delete ep_x --yes'],
   ...['endpoints rotate-secret ep_x --yes', 'endpoints test ep_x', 'endpoints replay ep_x --since 2026-11-21'],
-  ...['accounts list', 'accounts get acct_x', 'accounts update acct_x --plan pro', 'accounts suspend acct_x'],
-  ...['accounts resume acct_x', 'accounts keys acct_x', 'accounts revoke-key acct_x key_x --yes', 'bans list'],
-  ...['bans lift key_x', 'consume --exec true', 'listen --forward-to localhost:3000'],
+  ...['list', 'get acct_x', 'update acct_x --plan pro', 'suspend acct_x', 'resume acct_x', 'rename acct_x name'].map(
+    (command) => `admin accounts ${command}`,
+  ),
+  ...['create name', 'delete acct_x --yes', 'keys list acct_x', 'keys create acct_x name'].map(
+    (command) => `admin accounts ${command}`,
+  ),
+  ...['admin accounts keys revoke acct_x key_x --yes', 'admin bans list', 'admin bans lift key_x'],
+  ...['consume --exec true', 'listen --forward-to localhost:3000'],
+  ...['admin plans list', 'admin plans get x', 'admin plans put x --individual', 'admin plans delete x --yes'],
+  ...['admin audit'],
+  ...['admin usage', 'admin usage --csv', 'admin usage --account acct_x'],
 ];
 
 describe('Texts of a hostile server', () => {
@@ -157,7 +182,9 @@ describe('Texts of a hostile server', () => {
     ['list', [MESSAGE]],
     ['attempts msg_x', [ATTEMPT]],
     ['endpoints get ep_x', ENDPOINT],
-    ['bans list', [BAN]],
+    ['admin bans list', [BAN]],
+    ['admin plans list', [PLAN]],
+    ['admin audit', [ENTRY]],
     ['cancel msg_x', MESSAGE],
   ] as const)('are the same in the JSON of %s once it is parsed', async (command, expected) => {
     isRefusing = false;

@@ -42,12 +42,17 @@ describe('The command line', () => {
 
     const missed = await api.sent(account);
     await api.ask(account, `POST /messages/${missed.id}/cancel`);
+    const typed = await api.sent(account, { body: { message: 'hello', type: 'order.paid' } });
     const second = cli.start(['tail', '--after', event?.id ?? '', '--status', 'cancelled']);
     await second.printed(missed.id);
+    const third = cli.start(['tail', '--after', event?.id ?? '', '--type', 'order.*']);
+    await third.printed(typed.id);
+    third.signal('SIGTERM');
+    expect((await third.ended()).stdout).toMatch(new RegExp(`^\\S+Z\t${typed.id}\tqueued\torder\\.paid\thello\n$`));
     second.signal('SIGTERM');
     expect(await second.ended()).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(new RegExp(`^\\S+Z\t${missed.id}\tcancelled\thello\n$`)) as string,
+      stdout: expect.stringMatching(new RegExp(`^\\S+Z\t${missed.id}\tcancelled\t-\thello\n$`)) as string,
     });
   });
 
@@ -68,6 +73,18 @@ describe('The command line', () => {
     );
     expect(await stateOf(good.id)).toEqual({ status: 'delivered', failureReason: null });
     expect(await stateOf(bad.id)).toEqual({ status: 'queued', failureReason: 'exit code 3' });
+  });
+
+  it('tells the command that consumes what else was sent', async () => {
+    const fields = { type: 'order.paid', metadata: { region: 'eu' }, orderingKey: 'customer-17' };
+    await api.sent(account, { body: { message: 'full', ...fields } });
+    await api.sent(account, { message: 'bare' });
+    const command =
+      'echo "$(cat) ${SLUICE_MESSAGE_TYPE-none} ${SLUICE_MESSAGE_METADATA-none} ${SLUICE_MESSAGE_ORDERING_KEY-none}" >> sent';
+    expect(await cli.run(['consume', '--exec', command, '--limit', '2'])).toMatchObject({ code: 0 });
+    expect(readFileSync(file('sent'), 'utf8').split('\n').sort()).toEqual([
+      ...['', 'bare none none none', 'full order.paid {"region":"eu"} customer-17'],
+    ]);
   });
 
   it('finishes what it has begun to consume, and rejects it when it is interrupted again', async () => {
@@ -147,7 +164,9 @@ describe('The command line', () => {
     const receiver = await Receiver.start();
     const path = '/hook?next=http://any';
     const url = receiver.url(path, (response, _, n) => response.writeHead(n === 1 ? 500 : 204).end());
-    const [{ id }] = [await api.sent(account, { message: 'first' }), await api.sent(account, { message: 'second' })];
+    const fields = { type: 'order.paid', metadata: { region: 'eu' }, orderingKey: 'customer-17' };
+    const { id } = await api.sent(account, { body: { message: 'first', ...fields } });
+    await api.sent(account, { message: 'second' });
     const address = url.replace('http://127.0.0.1', 'localhost');
     const args = ['listen', '--forward-to', address, '--limit', '2', '--concurrency', '1', '--json'];
     const ended = await cli.run(args).finally(() => {
@@ -160,10 +179,13 @@ describe('The command line', () => {
     const secret = /whsec_\S+/.exec(ended.stderr)?.[0] ?? '';
     const [request] = receiver.at(path);
     expect(new Webhook(secret).verify(request?.body ?? '', request?.headers as Record<string, string>)).toEqual({
-      type: 'message',
+      type: 'order.paid',
       timestamp: expect.any(String) as string,
-      data: { id, message: 'first', createdAt: expect.any(String) as string },
+      data: { id, message: 'first', ...fields, createdAt: expect.any(String) as string },
     });
+    const bodies = receiver.at(path).map(({ body }) => JSON.parse(body) as { type: string; data: object });
+    const second = bodies.find(({ type }) => type === 'message');
+    expect(Object.keys(second?.data ?? {})).toEqual(['id', 'message', 'createdAt']);
     // The same secret at the next start.
     expect(readFileSync(cli.credentials, 'utf8')).toContain(secret);
   });

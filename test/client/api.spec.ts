@@ -16,7 +16,9 @@ describe('The client', () => {
 
   const recording: typeof fetch = (input, init) => {
     const { pathname } = new URL(input);
-    called.add(`${init?.method ?? 'GET'} ${pathname.replace(/\b(msg|acct|key|ep)_\w+/g, '{}')}`);
+    called.add(
+      `${init?.method ?? 'GET'} ${pathname.replace(/\b(msg|acct|key|ep)_\w+/g, '{}').replace(/(?<=plans\/).+/, '{}')}`,
+    );
     return fetch(input, init);
   };
   const client = (apiKey = account.key) => new Sluice({ apiKey, baseUrl: api.url, fetch: recording });
@@ -48,6 +50,27 @@ describe('The client', () => {
     await expect(messages.get('msg_none')).rejects.toThrow(NotFoundError);
   });
 
+  it('sends a type, metadata and an ordering key, and lists and cancels by type and time', async () => {
+    const { messages } = client();
+    const fields = {
+      type: 'user.created',
+      metadata: JSON.parse('{"region":"eu","__proto__":"data"}') as Record<string, string>,
+      orderingKey: 'user-17',
+    };
+    const sent = await messages.send('hello', { ...fields, idempotencyKey: 'user-17-created' });
+    expect(sent).toMatchObject(fields);
+    expect(Object.keys(sent.metadata ?? {}).sort()).toEqual(['__proto__', 'region']);
+    await messages.sendBatch([{ message: 'one', type: 'user.deleted' }, { message: 'two' }]);
+    const [since, until] = [new Date(sent.createdAt), new Date(Date.parse(sent.createdAt) + 1)];
+    const [found, ...others] = await collected(messages.list({ type: 'user.*', since, until }));
+    expect(found).toMatchObject({ id: sent.id, ...fields, nextAttemptAt: null });
+    expect(others).toEqual([]);
+    expect(await collected(messages.list({ type: 'user.*', until: since }))).toEqual([]);
+    expect(await messages.cancelAll({ type: 'user.*', since })).toEqual({ count: 2 });
+    expect(await messages.cancelAll()).toMatchObject({ count: expect.any(Number) as number });
+    expect(await collected(messages.list({ status: 'queued' }))).toEqual([]);
+  });
+
   it('lists page by page', async () => {
     const { messages } = client();
     const sent = await messages.sendBatch(['1', '2', '3', '4', '5'].map((message) => ({ message })));
@@ -65,6 +88,10 @@ describe('The client', () => {
     expect(await sluice.account.get()).toMatchObject({ id: account.id, delivery: 'handler' });
     expect(await sluice.account.update({ delivery: 'pull' })).toMatchObject({ delivery: 'pull' });
     expect(await sluice.account.usage()).toMatchObject({ minute: { used: 3 } });
+    expect(await sluice.account.usageHistory({ by: 'hour', since: new Date(), limit: 1 }).page()).toMatchObject({
+      data: [],
+      nextCursor: null,
+    });
     expect(sluice.rateLimit?.windows.map(({ name }) => name)).toEqual(['minute', 'day']);
     expect(await sluice.account.simulate({ requests: [{ at: 0 }] })).toMatchObject({ admitted: 1 });
 
@@ -137,13 +164,41 @@ describe('The client', () => {
     expect((await accounts.list({ limit: 1 }).page()).data).toHaveLength(1);
     expect((await collected(accounts.list({ suspended: true }))).map(({ id }) => id)).toContain(account.id);
     expect((await collected(accounts.keys(account.id))).map(({ id }) => id)).toEqual([account.keyId]);
+    expect((await accounts.usageHistory(account.id, { until: new Date() }).page()).nextCursor).toBeNull();
+    expect((await accounts.usage({ by: 'hour', limit: 1, until: '1970-01-02T00:00:00Z' }).page()).data).toEqual([]);
     await accounts.revokeKey(account.id, account.keyId);
     expect(await collected(accounts.keys(account.id))).toEqual([]);
     const made = await accounts.createKey(account.id, { name: 'way back', scopes: ['messages:send'] });
     expect(made).toMatchObject({ name: 'way back', scopes: ['messages:send'] });
     expect(made.key).toMatch(/^slc_/);
+    const created = await accounts.create({ name: 'Blue Whale', plan: 'pro', externalId: 'client-1' });
+    expect(created).toMatchObject({ plan: 'pro', externalId: 'client-1', apiKey: { name: 'first key' } });
+    expect(await accounts.update(created.id, { name: 'Grey Whale' })).toMatchObject({ name: 'Grey Whale' });
+    for (const filter of [{ name: 'grey wh' }, { externalId: 'client-1' }]) {
+      expect((await collected(accounts.list(filter))).map(({ id }) => id)).toEqual([created.id]);
+    }
+    expect(await accounts.delete(created.id)).toMatchObject({ id: created.id });
+    await expect(accounts.get(created.id)).rejects.toThrow(NotFoundError);
     expect(await collected(bans.list({ accountId: account.id }))).toEqual([]);
     await expect(bans.lift(account.keyId)).rejects.toThrow(NotFoundError);
+  });
+
+  it('defines plans, and reads what operators have changed', async () => {
+    const { plans, audit } = client(OPERATOR.key).admin;
+    const limits = { perMinute: 6, perDay: 60 };
+    const created = await plans.put('client-plan', { limits, maxEndpoints: 3 }, { version: null });
+    expect(created).toMatchObject({ limits, maxEndpoints: 3, maxStoredBytes: null, accounts: 0 });
+    await expect(plans.put('client-plan', { limits: null }, { version: null })).rejects.toThrow(ConflictError);
+    const changed = await plans.put('client-plan', { limits: null }, { version: created.version });
+    expect(await plans.get('client-plan')).toEqual(changed);
+    expect(await collected(plans.list({ limit: 1 }))).toContainEqual(changed);
+    const stale = { version: created.version };
+    await expect(plans.delete('client-plan', stale)).rejects.toMatchObject({ code: 'plan_changed', status: 412 });
+    await plans.delete('client-plan', { version: changed.version });
+    await expect(plans.get('client-plan')).rejects.toThrow(NotFoundError);
+    const { data } = await audit.list({ limit: 3 }).page();
+    expect(data.map(({ action }) => action)).toEqual(['plan.deleted', 'plan.changed', 'plan.created']);
+    expect(await collected(audit.list({ accountId: account.id }))).toEqual([]);
   });
 
   it('streams events', async () => {

@@ -4,6 +4,7 @@ import { Account } from '#accounts/domain/account.js';
 import { MAX_KEYS, type ApiKey } from '#accounts/domain/api-key.js';
 import { UuidV7Ids } from '#kernel/ids.js';
 import { after, SENT_AT } from '../support/messages.js';
+import { ENTERPRISE, FREE, PRO } from '../support/plans.js';
 
 interface AccountsSubject {
   readonly accounts: Accounts;
@@ -21,7 +22,7 @@ export function aKey(accountId: string): ApiKey {
 }
 
 export function anAccount(name = 'Acme'): Account {
-  return Account.open(ids.next('acct', SENT_AT), name, SENT_AT);
+  return Account.open(ids.next('acct', SENT_AT), name, FREE, SENT_AT);
 }
 
 /** The guarantees of every store of accounts. */
@@ -69,7 +70,7 @@ export function describeAccounts(name: string, open: () => Promise<AccountsSubje
     });
 
     const changes: [string, () => Promise<unknown>][] = [
-      ['the plan changes', () => accounts.update(account.id, (it) => it.changePlan('pro', null), 'account')],
+      ['the plan changes', () => accounts.update(account.id, (it) => it.changePlan(PRO, null), 'account')],
       ['it is suspended', () => accounts.update(account.id, (it) => it.suspend(), 'account')],
       ['a key is revoked', () => accounts.revokeKey(account.id, key.id, SENT_AT, 'account')],
       ['a key is replaced', () => replace(SENT_AT)],
@@ -108,12 +109,12 @@ export function describeAccounts(name: string, open: () => Promise<AccountsSubje
     });
 
     it('applies concurrent changes of an account one after the other', async () => {
-      const enterprise = account.changePlan('enterprise', { perMinute: 1, perDay: 1 });
+      const enterprise = account.changePlan(ENTERPRISE, { perMinute: 1, perDay: 1 });
       await accounts.update(account.id, () => enterprise, 'account');
       const addOne = () =>
         accounts.update(
           account.id,
-          (it) => it.changePlan(null, { perMinute: it.limits.perMinute + 1, perDay: it.limits.perDay + 1 }),
+          (it) => it.changePlan(ENTERPRISE, { perMinute: it.limits.perMinute + 1, perDay: it.limits.perDay + 1 }),
           'account',
         );
       const results = await Promise.all(Array.from({ length: 10 }, addOne));
@@ -126,7 +127,7 @@ export function describeAccounts(name: string, open: () => Promise<AccountsSubje
 
     it('keeps an account whose change throws, and finds none to change otherwise', async () => {
       const limits = { perMinute: 1, perDay: 1 };
-      await expect(accounts.update(account.id, (it) => it.changePlan(null, limits), 'account')).rejects.toThrow(
+      await expect(accounts.update(account.id, (it) => it.changePlan(FREE, limits), 'account')).rejects.toThrow(
         'only with',
       );
       expect(await accounts.find(account.id, 'account')).toEqual(account);
@@ -174,6 +175,15 @@ export function describeAccounts(name: string, open: () => Promise<AccountsSubje
       expect(await replace(SENT_AT)).toMatchObject({ name: 'key' });
       await accounts.revokeKey(account.id, (await accounts.findKey(watched))?.key.id ?? '', SENT_AT, 'account');
       expect(await accounts.addKey(aKey(account.id), aHash())).toBe(true);
+    });
+
+    it('ends a replaced key after its grace, also when it would have expired later', async () => {
+      const hashed = aHash();
+      const expiring = { ...aKey(account.id), expiresAt: after(3_600_000) };
+      await accounts.addKey(expiring, hashed);
+      const next = aKey(account.id);
+      await accounts.replaceKey(account.id, expiring.id, SENT_AT, after(60_000), aHash(), () => next);
+      expect((await accounts.findKey(hashed))?.key.expiresAt).toEqual(after(60_000));
     });
 
     it('replaces a key, at once or after a grace', async () => {

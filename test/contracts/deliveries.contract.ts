@@ -174,6 +174,65 @@ export function describeDeliveries(name: string, open: () => Promise<DeliveriesS
       });
     });
 
+    describe('excusing a worker that was only stalled', () => {
+      /** A message that was taken over; resolves to what the stalled worker and the other one have claimed. */
+      const takenOver = async (message: Message) => [await claim(message), await claim(message)] as const;
+      const crashes = async (message: Message) => (await stored(message)).state.crashes;
+
+      it('takes its crash back once, and says so in the attempt, which stays lost', async () => {
+        const message = await put(aMessage({ crashes: 1 }));
+        const [stalled, taken] = await takenOver(message);
+        expect(await crashes(message)).toBe(2);
+        for (const deliveries of [subject.other, subject.deliveries]) await deliveries.excuse(stalled);
+        await subject.deliveries.excuse(taken);
+        expect(await crashes(message)).toBe(1);
+        expect(await subject.attempts(message)).toMatchObject([
+          { number: 1, outcome: 'lost', error: 'worker_stalled' },
+        ]);
+        expect(await subject.deliveries.settle(taken, deliver(taken))).toBe(true);
+      });
+
+      it('also while the message waits for its next attempt', async () => {
+        const message = await put(aMessage());
+        const [stalled, taken] = await takenOver(message);
+        await subject.deliveries.settle(taken, requeue(taken));
+        await subject.deliveries.excuse(stalled);
+        expect((await stored(message)).state).toMatchObject({ crashes: 0, failures: 1 });
+      });
+
+      it('takes back three crashes of a message, and then no more', async () => {
+        const message = await put(aMessage());
+        let stalled = await claim(message);
+        for (let count = 1; count <= 5; count++) {
+          const taken = await claim(message);
+          await subject.deliveries.excuse(stalled);
+          expect(await crashes(message)).toBe(Math.max(0, count - 3));
+          stalled = taken;
+        }
+      });
+
+      it.each([
+        ['has been delivered', deliver],
+        ['has failed', fail],
+      ])('changes nothing when the message %s', async (_what, end) => {
+        const message = await put(aMessage());
+        const [stalled, taken] = await takenOver(message);
+        await subject.deliveries.settle(taken, end(taken));
+        await subject.deliveries.excuse(stalled);
+        expect(await crashes(message)).toBe(1);
+      });
+
+      it('changes nothing in another round, and nothing for an attempt that was not lost', async () => {
+        const message = await put(aMessage());
+        const [stalled] = await takenOver(message);
+        await subject.replace(aMessage({ ...(await stored(message)).state, retries: 1 }));
+        await subject.deliveries.excuse(stalled);
+        const own = await put(aMessage({ ...processing, crashes: 1, claim: aClaim() }));
+        await subject.deliveries.excuse(own);
+        expect(await Promise.all([crashes(message), crashes(own)])).toEqual([1, 1]);
+      });
+    });
+
     describe('settling', () => {
       it('changes nothing for a worker whose message was taken over, or delivered by another', async () => {
         const message = await put(aMessage());

@@ -1,6 +1,6 @@
 import type { DeliveryResult, LeasedDelivery } from '#webhooks/application/endpoint-deliveries.js';
 import type { Message } from '#messages/domain/message.js';
-import { SENT_AT } from '../support/messages.js';
+import { jobOf, SENT_AT } from '../support/messages.js';
 import { resultOf, URL, WebhookStore } from './webhook-store.js';
 
 const OUTCOMES = ['delivered', 'retried', 'failed'] as const;
@@ -81,7 +81,7 @@ describe('EndpointDeliveries', () => {
       const leased = await webhooks.leaseOne(one);
       expect(leased).toEqual({
         ...{ token: expect.any(String) as string, endpointId: one, accountId, messageId: message.id },
-        ...{ content: { text: 'Grüße' }, createdAt: SENT_AT, traceparent, failures: 0 },
+        ...{ content: jobOf(message).content, createdAt: SENT_AT, traceparent, failures: 0 },
         endpointVersion: expect.any(String) as string,
       });
       expect(await webhooks.see(message)).toMatchObject({ status: 'processing', attempts: 1, made: ['running'] });

@@ -24,7 +24,7 @@ describe('PostgresLeases', () => {
   beforeAll(async () => {
     store = await PostgresStore.open();
     process = await store.process();
-    leases = new PostgresLeases(process.database, process.reads, policy);
+    leases = new PostgresLeases(process.database, process.reads, policy, process.availability);
   });
   beforeEach(async () => {
     await store.reset();
@@ -94,7 +94,7 @@ describe('PostgresLeases', () => {
 
   it('gives no message to two of many that lease at once in two processes', async () => {
     const other = await store.process();
-    const elsewhere = new PostgresLeases(other.database, other.reads, policy);
+    const elsewhere = new PostgresLeases(other.database, other.reads, policy, other.availability);
     for (const message of messages(300, { accountId, delivery: 'pull' })) await store.put(message);
     const leased: string[] = [];
     const leaseAll = async (by: PostgresLeases) => {
@@ -232,7 +232,7 @@ describe('PostgresLeases', () => {
       await put({ ...spent, failures: 3, claim: lapsed() }),
       await put({ ...spent, delivery: 'handler', claim: lapsed() }),
     ];
-    const failing = new PostgresExpiredLeases(process.database, policy);
+    const failing = new PostgresExpiredLeases(process.database, policy, process.availability);
     expect(await failing.fail(10)).toBe(2);
     for (const message of expired)
       expect(comparable(await store.find(message))).toEqual(comparable(message.expire(after(1))));

@@ -155,7 +155,7 @@ describe('The limiter on PostgreSQL', () => {
          VALUES ('${keyId}', 'acct', ${values.join(', ')})`,
       );
     }
-    await new PostgresBans(await limiter.connect()).deleteExpired();
+    await (await PostgresBans.open(await limiter.connect())).deleteExpired();
     const left = await limiter.sql<{ key_id: string }>(
       "SELECT key_id FROM sluice.offences WHERE account_id = 'acct' ORDER BY key_id",
     );

@@ -3,11 +3,23 @@ import { Partitions, type Period } from '#upkeep/application/partitions.js';
 import { PostgresPartitions } from '#upkeep/adapters/postgres/postgres-partitions.js';
 import { DELIVERY_MODE_NAMES } from '#kernel/delivery-mode.js';
 import type { Message, MessageState } from '#messages/domain/message.js';
-import { after, aMessage, anAccountId, claim, claimTerms, idempotency, jobOf } from '../support/messages.js';
+import {
+  after,
+  aMessage,
+  anAccountId,
+  claim,
+  claimTerms,
+  FIRST_PAGE,
+  idempotency,
+  jobOf,
+} from '../support/messages.js';
 import { PostgresStore, type StoreProcess } from './postgres-store.js';
 
 const DAY_MS = 86_400_000;
 const days = (count: number, moment: Date) => after(count * DAY_MS, moment);
+
+/** Usage that is counted. */
+const SETTLED = { execute: () => Promise.resolve(true) };
 
 /** The partitions of a store whose clock shows another time. */
 class PartitionsAt extends Partitions {
@@ -42,7 +54,7 @@ describe('Messages that are old', () => {
 
   /** What a run removes and leaves at a time, for messages that are kept for 30 days. */
   const retainedAt = (now: Date) =>
-    new ApplyRetention(new PartitionsAt(partitions, now), 30, { ran: () => undefined }).execute(
+    new ApplyRetention(new PartitionsAt(partitions, now), SETTLED, 30, { ran: () => undefined }).execute(
       new AbortController().signal,
     );
 
@@ -188,9 +200,7 @@ describe('Messages that are old', () => {
       expect(await messages.find(accountId, failed.id)).toBeNull();
       expect(await messages.attempts(accountId, failed.id)).toBeNull();
       expect(await messages.change(accountId, failed.id, (message) => message.retry(start))).toBeNull();
-      const { messages: listed } = await messages.list(accountId, {
-        ...{ limit: 10, before: null, status: null, missedBy: null },
-      });
+      const { messages: listed } = await messages.list(accountId, FIRST_PAGE);
       expect(listed.map(({ id }) => id)).toEqual([neighbour.id]);
     });
 

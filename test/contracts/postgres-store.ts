@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Pool, type QueryResultRow } from 'pg';
 import { toMessage, type MessageRow } from '#messages/adapters/postgres/message-row.js';
 import { PostgresDeliveries } from '#messages/adapters/postgres/claims/postgres-deliveries.js';
+import { Releases } from '#messages/adapters/postgres/order/releases.js';
 import { PostgresMessages } from '#messages/adapters/postgres/postgres-messages.js';
 import { PostgresOutbox } from '#delivery/adapters/postgres/postgres-outbox.js';
 import type { Message } from '#messages/domain/message.js';
@@ -18,6 +19,7 @@ import { observing } from './fakes/relay-observer.js';
 
 const TABLES = [
   ...['sluice.messages', 'sluice.attempts', 'sluice.outbox', 'sluice.idempotency_keys', 'sluice.storage'],
+  'sluice.ordered_deliveries',
   'bullmq.job',
 ];
 
@@ -63,7 +65,10 @@ export class PostgresStore {
     const outbox = new PostgresOutbox(database);
     const reports: RelayFault[] = [];
     const relay = new OutboxRelay(outbox, queue, observing(reports));
-    const messages = new PostgresMessages(database, reads, relay, { announce: ignore });
+    const announced: string[] = [];
+    const availability = { announce: (available: Iterable<string>) => void announced.push(...available) };
+    const releases = new Releases(database, relay, availability);
+    const messages = new PostgresMessages(database, reads, relay, availability, releases);
     this.opened.unshift(async () => {
       await messages.idle();
       await relay.close();
@@ -74,7 +79,10 @@ export class PostgresStore {
       reads,
       reading,
       messages,
-      deliveries: new PostgresDeliveries(database),
+      announced,
+      availability,
+      releases,
+      deliveries: new PostgresDeliveries(database, releases),
       outbox,
       relay,
       faults,
@@ -92,8 +100,8 @@ export class PostgresStore {
     await this.sql(
       `INSERT INTO sluice.messages (id, account_id, text, status, created_at, updated_at, attempts, failures, crashes,
          lone_crashes, retries, failure_reason, claim, claim_expires_at, claim_alone, traceparent, deliver_at,
-         delivery, next_attempt_at, available_at)
-       VALUES ($1, $2, $3, $4::text, $5::timestamptz, $6, $7, $8, $9, $10, $11, $12, $13, $14::timestamptz, $15, $16, $17::timestamptz, $18::text, $19::timestamptz,
+         delivery, next_attempt_at, type, metadata, ordering_key, available_at)
+       VALUES ($1, $2, $3, $4::text, $5::timestamptz, $6, $7, $8, $9, $10, $11, $12, $13, $14::timestamptz, $15, $16, $17::timestamptz, $18::text, $19::timestamptz, $20, $21, $22,
          CASE WHEN $18 = 'pull' AND $4 IN ('queued', 'processing')
               THEN coalesce($14::timestamptz, $17::timestamptz, $5::timestamptz) END)`,
       [
@@ -101,6 +109,7 @@ export class PostgresStore {
         ...[state.failures, state.crashes, state.loneCrashes, state.retries, state.failureReason],
         ...[claim?.token, claim?.expiresAt, claim?.alone ?? false, state.traceparent],
         ...[state.deliverAt, state.delivery, state.nextAttemptAt],
+        ...[state.type, state.metadata, state.orderingKey],
       ],
     );
   }

@@ -4,9 +4,11 @@ import { PostgresEndpointDeliveries } from '#webhooks/adapters/postgres/postgres
 import { PostgresMessages } from '#messages/adapters/postgres/postgres-messages.js';
 import { WEBHOOKS, type Availability } from '#messages/application/delivering/availability.js';
 import { MESSAGE_STATUSES, type MessageStatus } from '#messages/domain/message-status.js';
+import { readTypeFilter } from '#messages/domain/type-filter.js';
 import type { Database } from '#platform/database/database.js';
 import { Reads } from '#platform/database/reads.js';
 import { until } from '../support/processes.js';
+import { FIRST_PAGE } from '../support/messages.js';
 import { PostgresStore, type StoreProcess } from './postgres-store.js';
 
 interface Plan {
@@ -14,6 +16,8 @@ interface Plan {
   readonly 'Actual Rows': number;
   readonly 'Actual Loops': number;
   readonly 'Rows Removed by Filter'?: number;
+  readonly 'Shared Hit Blocks': number;
+  readonly 'Shared Read Blocks': number;
   readonly Plans?: readonly Plan[];
 }
 
@@ -22,6 +26,25 @@ function rowsOf(plan: Plan): number {
   const { 'Rows Removed by Filter': removed = 0, Plans: plans = [] } = plan;
   const own = plan['Relation Name'] === undefined ? 0 : (plan['Actual Rows'] + removed) * plan['Actual Loops'];
   return plans.reduce((sum, child) => sum + rowsOf(child), own);
+}
+
+/** Rows of tables, and pages of tables and indexes. */
+async function costOf(process: StoreProcess, read: () => Promise<unknown>): Promise<{ rows: number; pages: number }> {
+  const query = jest.spyOn(process.reads, 'query');
+  await read();
+  const [, , text = '', values = []] = query.mock.calls[0] ?? [];
+  query.mockRestore();
+  // Prepared as `Reads` does: EXPLAIN alone plans for the values.
+  return process.reading.transaction(async (client) => {
+    await client.query(`PREPARE read AS ${text}`);
+    const literals = values.map((value) => (typeof value === 'number' ? value : `'${literalOf(value)}'`));
+    const explain = `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE read (${literals.join()})`;
+    const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(explain);
+    await client.query('DEALLOCATE read');
+    const plan = rows[0]?.['QUERY PLAN'][0].Plan;
+    if (plan === undefined) throw new Error('There is no plan.');
+    return { rows: rowsOf(plan), pages: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'] };
+  });
 }
 
 describe('A read of an account with many messages', () => {
@@ -51,29 +74,26 @@ describe('A read of an account with many messages', () => {
       [status, block],
     );
 
-  async function rowsRead(read: () => Promise<unknown>): Promise<number> {
-    const query = jest.spyOn(process.reads, 'query');
-    await read();
-    const [, , text = '', values = []] = query.mock.calls[0] ?? [];
-    query.mockRestore();
-    // Prepared as `Reads` does: EXPLAIN alone plans for the values.
-    return process.reading.transaction(async (client) => {
-      await client.query(`PREPARE read AS ${text}`);
-      const literals = values.map((value) => (typeof value === 'number' ? value : `'${literalOf(value)}'`));
-      const explain = `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE read (${literals.join()})`;
-      const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(explain);
-      await client.query('DEALLOCATE read');
-      return rows[0] === undefined ? NaN : rowsOf(rows[0]['QUERY PLAN'][0].Plan);
-    });
-  }
+  const rowsRead = async (read: () => Promise<unknown>) => (await costOf(process, read)).rows;
 
   it.each([null, ...MESSAGE_STATUSES])('lists messages with status %s and reads no others', async (status) => {
     for (const before of [null, `msg_${'20001'.padStart(26, '0')}`]) {
-      const { messages } = await process.messages.list('one', { limit: 50, before, status, missedBy: null });
-      const rows = await rowsRead(() => process.messages.list('one', { limit: 50, before, status, missedBy: null }));
+      const page = { ...FIRST_PAGE, limit: 50, before, status };
+      const { messages } = await process.messages.list('one', page);
+      const rows = await rowsRead(() => process.messages.list('one', page));
       // One more shows that there are more, and the first of each status and partition is compared with the others.
       expect(rows - messages.length).toBeLessThanOrEqual(1 + 3 * MESSAGE_STATUSES.length);
     }
+  });
+
+  it('costs the indexes by type nothing without types', async () => {
+    const [sizes] = await store.sql<{ indexes: number; bytes: number }>(
+      `SELECT count(*)::int AS indexes, max(pg_relation_size(oid))::int AS bytes FROM pg_class
+       WHERE relkind = 'i' AND pg_get_indexdef(oid) LIKE '%sluice.messages\\_% substr(id, 5))%'`,
+    );
+    // The page that every index has.
+    expect(sizes).toEqual({ indexes: expect.any(Number) as number, bytes: 8_192 });
+    expect(sizes?.indexes).toBeGreaterThanOrEqual(15);
   });
 
   it('that counts its backlog reads what it counts', async () => {
@@ -90,6 +110,50 @@ describe('A read of an account with many messages', () => {
   it('that lists attempts reads those of the message', async () => {
     const id = `msg_${'10001'.padStart(26, '0')}`;
     expect(await rowsRead(() => process.messages.attempts('one', id))).toBeLessThanOrEqual(2);
+  });
+});
+
+describe('A read by type, beside 100,000 messages of other types', () => {
+  let store: PostgresStore;
+  let process: StoreProcess;
+  beforeAll(async () => {
+    store = await PostgresStore.open();
+    process = await store.process();
+    await fill(1, 100, `'rare.kind.' || n`);
+    await store.sql('ANALYZE sluice.messages');
+    await fill(100_001, 100_000, `(ARRAY['orders', 'order-x.paid', 'a.b', 'rarer.kind.1', 'rare', NULL])[n % 6 + 1]`);
+    await fill(300_001, 100, `'rare.kind.' || n`);
+  });
+  afterAll(() => store.close());
+
+  const fill = (from: number, count: number, type: string) =>
+    store.sql(
+      `INSERT INTO sluice.messages (id, account_id, text, status, created_at, updated_at, type)
+       SELECT 'msg_' || lpad(n::text, 26, '0'), 'one', 'x', (ARRAY['queued', 'delivered'])[n / 6 % 2 + 1], now(), now(), ${type}
+       FROM generate_series($1::int, $1::int + $2::int - 1) AS n`,
+      [from, count],
+    );
+
+  const midst = `msg_${'200000'.padStart(26, '0')}`;
+  it.each(
+    ['rare.kind.7', 'rare.*', 'rare.kind.*', 'nothing', 'nothing.*', 'a.b.c.*'].flatMap((type) =>
+      [null, ...MESSAGE_STATUSES].flatMap((status) => [null, midst].map((before) => [type, status, before] as const)),
+    ),
+  )('lists %s with status %s before %s and reads no others', async (type, status, before) => {
+    const page = { ...FIRST_PAGE, limit: 50, before, status, type: readTypeFilter(type) };
+    const { messages } = await process.messages.list('one', page);
+    const { rows, pages } = await costOf(process, () => process.messages.list('one', page));
+    expect(rows - messages.length).toBeLessThanOrEqual(1 + 3 * MESSAGE_STATUSES.length);
+    // A descent of the index of each partition and status, and a page for each row.
+    expect(pages).toBeLessThanOrEqual(rows + 4 * 3 * MESSAGE_STATUSES.length);
+  });
+
+  it('cancels messages of a type and finds no others', async () => {
+    const filter = { type: readTypeFilter('nothing.*'), since: null, until: null };
+    const cancel = () => process.messages.cancelQueued('one', filter, 100_000, () => Promise.resolve());
+    const { rows, pages } = await costOf(process, cancel);
+    expect(rows).toBe(0);
+    expect(pages).toBeLessThan(20);
   });
 });
 
@@ -156,7 +220,7 @@ describe('What an account does in many steps', () => {
       last: 'msg_1',
     });
     const [database, relay] = [{} as Database, { enqueue: jest.fn() }];
-    const messages = new PostgresMessages(database, reads, relay, { announce });
+    const messages = new PostgresMessages(database, reads, relay, { announce }, { start: jest.fn() });
     const retried = messages.retryFailed(accountId, since, until, 1_000, onStarted);
     await expect(retried).rejects.toThrow('too many reads');
     expect(onStarted.mock.calls).toEqual([[2]]);

@@ -1,6 +1,7 @@
 import { WORKER_NAME } from '#delivery/adapters/bullmq/delivery-job.js';
 import { PostgresStrayMessages } from '#delivery/adapters/postgres/postgres-stray-messages.js';
 import { PostgresEventLog } from '#events/adapters/postgres/postgres-event-log.js';
+import { PostgresStuckKeys } from '#messages/adapters/postgres/order/postgres-stuck-keys.js';
 import { PostgresExpiredLeases } from '#messages/adapters/postgres/leases/postgres-expired-leases.js';
 import { PostgresReconciliation } from '#upkeep/adapters/postgres/postgres-reconciliation.js';
 import { FailExpiredLeases } from '#pull/application/fail-expired-leases.js';
@@ -102,9 +103,10 @@ async function openOn<Queue extends Queueing>(openQueue: (store: PostgresStore) 
   const strays = new PostgresStrayMessages(database, bullmq.queue);
   const reports: unknown[] = [];
   const reconciliation = new PostgresReconciliation(database);
-  const expired = new FailExpiredLeases(new PostgresExpiredLeases(database, { maxAttempts: 5 }), {
+  const expired = new FailExpiredLeases(new PostgresExpiredLeases(database, { maxAttempts: 5 }, process.availability), {
     expired: (leases) => leases > 0 && reports.push({ expired: leases }),
   });
+  const keys = new PostgresStuckKeys(database, process.releases);
   const newReconciler = () =>
     new Reconciler(
       strays,
@@ -113,6 +115,7 @@ async function openOn<Queue extends Queueing>(openQueue: (store: PostgresStore) 
       messages,
       new PostgresEventLog(database, process.reads),
       expired,
+      keys,
       reconciliation,
       {
         healed: (what) => reports.push(what),

@@ -75,7 +75,7 @@ describe.each([
   it('adds to a day from any process, and returns the new total', async () => {
     await subject.ledger.add([on(accountId, TODAY, 300)]);
     const [day] = await subject.other.add([on(accountId, TODAY, 1_000, 3)]);
-    expect(day).toMatchObject({ accountId, day: TODAY, bytes: 1_300 });
+    expect(day).toMatchObject({ accountId, day: TODAY, bytes: 1_300, planned: { maxBytes: null } });
     expect(await totalOf(accountId)).toBe(1_300);
   });
 

@@ -3,7 +3,7 @@ import { PostgresEndpointDeliveries } from '#webhooks/adapters/postgres/postgres
 import type { Available, Availability } from '#messages/application/delivering/availability.js';
 import type { DeliveryResult, EndpointDeliveries, LeasedDelivery } from '#webhooks/application/endpoint-deliveries.js';
 import type { Message, MessageState } from '#messages/domain/message.js';
-import { aMessage, anAccountId, SENT_AT } from '../support/messages.js';
+import { aMessage, anAccountId, FIRST_PAGE, SENT_AT } from '../support/messages.js';
 import { PostgresStore, type StoreProcess } from './postgres-store.js';
 
 const ids = new UuidV7Ids();
@@ -115,7 +115,7 @@ export class WebhookStore {
 
   /** The messages that an endpoint has missed, as an account sees them. */
   async missed(accountId: string, endpoint: string): Promise<string[]> {
-    const page = { limit: 10, before: null, status: null, missedBy: endpoint };
+    const page = { ...FIRST_PAGE, limit: 10, missedBy: endpoint };
     return (await this.process.messages.list(accountId, page)).messages.map(({ id }) => id);
   }
 

@@ -10,6 +10,13 @@ import { describeUnless } from '../support/skipping.js';
 import { readPage } from '../docs/page.js';
 import { workerLanguages } from './worker-languages.js';
 
+const SENT_AT = '2026-11-21T09:30:00.123Z';
+const FIELDS = {
+  type: 'order.paid',
+  metadata: JSON.parse('{"region":"eu","__proto__":"data"}') as Record<string, string>,
+  orderingKey: 'customer-17',
+};
+
 describe('A foreign worker', () => {
   let fleet: Fleet;
   beforeAll(async () => {
@@ -25,7 +32,12 @@ describe('A foreign worker', () => {
       await until(fleet.has(id, 'delivered'));
       expect(await fleet.message(id)).toMatchObject({ attempts: 1, failureReason: null });
     }
-    expect(worker.output).toContain(`${ids[2] ?? ''} Grüße`);
+    expect(worker.output).toContain(`${ids[2] ?? ''} Grüße {}`);
+    const { id } = await fleet.client.sent(fleet.account, { body: { message: 'x', ...FIELDS } });
+    await worker.printed(id);
+    const [printed = ''] = /(?<= x ){.*}/.exec(worker.output.slice(worker.output.indexOf(id))) ?? [];
+    expect(JSON.parse(printed)).toEqual(FIELDS);
+    await until(fleet.has(id, 'delivered'));
     expect(await fleet.census()).toBe(0);
   };
 
@@ -44,20 +56,29 @@ describe('A foreign worker', () => {
 
   it('gets jobs that match the schema', async () => {
     const id = await fleet.send('💌');
-    await until(async () => (await fleet.sql('SELECT FROM bullmq.job')).length === 1);
-    const [job] = await fleet.sql<{ id: string; name: string; data: Record<string, unknown> }>(
-      'SELECT * FROM bullmq.job',
+    const { id: other } = await fleet.client.sent(fleet.account, {
+      body: { message: 'x', deliverAt: SENT_AT, ...FIELDS },
+    });
+    await until(async () => (await fleet.sql('SELECT FROM bullmq.job')).length === 2);
+    const jobs = await fleet.sql<{ id: string; name: string; data: Record<string, unknown> }>(
+      'SELECT id, name, data FROM bullmq.job',
     );
-    expect(job).toMatchObject({ id, name: 'message' });
+    const dataOf = (jobId: string) => jobs.find((one) => one.id === jobId && one.name === 'message')?.data;
+    const [data, full] = [dataOf(id), dataOf(other)];
+    expect(Object.keys(data ?? {}).sort()).toEqual(['accountId', 'createdAt', 'id', 'message', 'v']);
+    expect(full).toMatchObject({ message: 'x', deliverAt: SENT_AT, ...FIELDS });
     const schema = JSON.parse(readFileSync(join(ROOT, 'docs/job.schema.json'), 'utf8')) as object;
     const ajv = new Ajv.default({ strict: true });
     addFormats.default(ajv);
     const validate = ajv.compile(schema);
-    expect([validate(job?.data), validate.errors]).toEqual([true, null]);
-    for (const name of Object.keys(job?.data ?? {})) {
-      expect(validate({ ...job?.data, [name]: undefined })).toBe(false);
-      expect(validate({ ...job?.data, [name]: 'x' })).toBe(name === 'message');
+    for (const one of [data, full]) expect([validate(one), validate.errors]).toEqual([true, null]);
+    expect(Object.keys(full ?? {}).sort()).toEqual(Object.keys((schema as { properties: object }).properties).sort());
+    for (const name of Object.keys(full ?? {})) {
+      expect([name, validate({ ...full, [name]: undefined })]).toEqual([name, !Object.hasOwn(data ?? {}, name)]);
+      expect([name, validate({ ...full, [name]: 'x y' })]).toEqual([name, name === 'message']);
+      expect(validate({ ...full, [name]: null })).toBe(false);
     }
+    expect(validate({ ...full, metadata: { region: 17 } })).toBe(false);
     await fleet.sql('DELETE FROM bullmq.job');
     await fleet.sql('DELETE FROM sluice.messages');
   });

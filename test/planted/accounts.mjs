@@ -4,6 +4,8 @@ const SECRETS = 'libs/accounts/application/key-secrets.ts';
 const SECRETS_SPEC = 'libs/accounts/application/key-secrets.spec.ts';
 const STORE = 'libs/accounts/adapters/postgres/postgres-accounts.ts';
 const STORE_SPEC = 'test/contracts/accounts.spec.ts';
+const PLANS = 'libs/accounts/adapters/postgres/postgres-plans.ts';
+const PLANS_SPEC = 'test/e2e/admin/plans.spec.ts';
 const STALE_KEYS = 'libs/accounts/adapters/http/stale-key-check.ts';
 
 export default [
@@ -169,6 +171,20 @@ export default [
     tests: ['test/e2e/api-keys/scopes.spec.ts'],
   },
   {
+    what: 'a paused account is delivered for',
+    file: 'libs/accounts/adapters/postgres/migrations/0002-pause.sql',
+    find: 'SELECT id FROM sluice.accounts WHERE suspended OR paused',
+    replace: 'SELECT id FROM sluice.accounts WHERE suspended',
+    tests: ['test/contracts/halted-accounts.spec.ts'],
+  },
+  {
+    what: 'waiting processes are not told that an account is resumed',
+    file: 'libs/messages/adapters/postgres/migrations/0002-announce-resumed-accounts.sql',
+    find: 'AFTER UPDATE OF suspended, paused',
+    replace: 'AFTER UPDATE OF suspended',
+    tests: ['test/contracts/halted-accounts.spec.ts'],
+  },
+  {
     what: 'a suspended account is served',
     file: 'libs/accounts/adapters/http/access.guard.ts',
     find: 'if (caller.suspended) throw accountSuspended();',
@@ -178,8 +194,8 @@ export default [
   {
     what: 'a route for operators is for all callers',
     file: 'libs/accounts/adapters/http/access.guard.ts',
-    find: 'if (operator === true) return true;',
-    replace: 'if (operator === true || caller !== undefined) return true;',
+    find: 'if (operator !== undefined) return true;',
+    replace: 'if (operator !== undefined || caller !== undefined) return true;',
     tests: ['test/e2e/admin/access.spec.ts'],
   },
   {
@@ -220,8 +236,36 @@ export default [
   {
     what: 'individual limits are set for a plan that has none',
     file: 'libs/accounts/domain/account.ts',
-    find: "if (limits !== null && next !== 'enterprise') {",
-    replace: "if (limits !== null && next === 'free') {",
+    find: 'if (limits !== null && plan.limits !== null) {',
+    replace: "if (limits !== null && plan.name === 'free') {",
     tests: ['libs/accounts/domain/account.spec.ts'],
+  },
+  {
+    what: 'a plan is changed although another operator has changed it',
+    file: PLANS,
+    find: "if (expected === 'none' || !expected.includes(version)) throw planChanged();",
+    replace: '',
+    tests: [PLANS_SPEC],
+  },
+  {
+    what: 'a version of a plan is used again',
+    file: 'libs/accounts/adapters/postgres/migrations/0002-plans.sql',
+    find: 'version integer GENERATED ALWAYS AS IDENTITY',
+    replace: 'version integer NOT NULL DEFAULT 1',
+    tests: [PLANS_SPEC],
+  },
+  {
+    what: 'the plan of new accounts is deleted',
+    file: 'libs/accounts/adapters/http/plans.controller.ts',
+    find: "if (name === this.signupPlan) throw planInUse('new accounts get it (SIGNUP_PLAN).');",
+    replace: '',
+    tests: [PLANS_SPEC],
+  },
+  {
+    what: 'an audit entry is not part of the transaction of its change',
+    file: 'libs/accounts/adapters/postgres/postgres-audit.ts',
+    find: 'return this.repositories.together(',
+    replace: 'return this.repositories.change(',
+    tests: ['test/e2e/admin/audit.spec.ts'],
   },
 ];

@@ -185,7 +185,7 @@ export default [
   {
     what: 'a line that never ends is kept in memory',
     file: LINES,
-    find: 'if (buffer.length > MAX_BYTES + 1) throw tooLong(number + 1);',
+    find: 'if (buffer.length > maxBytes + 1) throw tooLong(number + 1, maxBytes);',
     replace: '',
     tests: [LINES_SPEC],
   },

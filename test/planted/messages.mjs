@@ -1,11 +1,14 @@
 /** Accepting, reading, changing and retrying messages. */
 const ADD = 'libs/messages/adapters/postgres/sending/add-messages.sql.ts';
 const READ = 'libs/messages/adapters/postgres/reading/read-messages.sql.ts';
+const INDEX = 'libs/messages/adapters/postgres/reading/message-index.sql.ts';
+const CANCEL = 'libs/messages/adapters/postgres/changes/cancel-queued.sql.ts';
 const CHANGE = 'libs/messages/adapters/postgres/changes/change-messages.sql.ts';
 const BATCH = 'libs/messages/application/sending/send-batch.ts';
 const ONE = 'libs/messages/application/sending/send-message.ts';
 const KEYS = 'libs/messages/domain/idempotency.ts';
 const CONTRACT = ['test/contracts/messages.spec.ts'];
+const LISTS = ['test/contracts/message-lists.spec.ts'];
 const SENT = ['libs/messages/application/sending/send-messages.spec.ts'];
 
 export default [
@@ -53,9 +56,9 @@ export default [
   },
   {
     what: 'an account lists messages of another one',
-    file: READ,
-    find: 'WHERE account_id >= $1 AND account_id <= $1 AND status = ${status} AND id < $2',
-    replace: 'WHERE account_id >= $1 AND status = ${status} AND id < $2',
+    file: INDEX,
+    find: '`account_id >= $1 AND account_id <= $1 AND status = ${status}`',
+    replace: '`account_id >= $1 AND status = ${status}`',
     tests: CONTRACT,
   },
   {
@@ -67,10 +70,52 @@ export default [
   },
   {
     what: 'a page repeats the last message of the page before',
-    file: READ,
-    find: 'AND status = ${status} AND id < $2',
-    replace: 'AND status = ${status} AND id <= $2',
+    file: INDEX,
+    find: "${key('id')} < ${key('$2')}",
+    replace: "${key('id')} <= ${key('$2')}",
     tests: CONTRACT,
+  },
+  {
+    what: 'an account lists messages by type of another one',
+    file: INDEX,
+    find: '`account_id = $1 AND status = ${status}',
+    replace: "`$1 <> '' AND status = ${status}",
+    tests: LISTS,
+  },
+  {
+    what: 'a list by type has messages of other types',
+    file: INDEX,
+    find: 'AND ${type} = $5`',
+    replace: 'AND ${type} >= $5`',
+    tests: LISTS,
+  },
+  {
+    what: 'a list has messages from before the time at which it begins',
+    file: INDEX,
+    find: "${key('id')} >= ${key('$4')}",
+    replace: '$4::text IS NOT NULL',
+    tests: LISTS,
+  },
+  {
+    what: 'many are cancelled, also those that a worker has claimed meanwhile',
+    file: CANCEL,
+    find: "WHERE id = ANY (ARRAY(SELECT id FROM page)) AND status = '${from}'",
+    replace: 'WHERE id = ANY (ARRAY(SELECT id FROM page))',
+    tests: LISTS,
+  },
+  {
+    what: 'cancelling many ends at a step of which workers have claimed some',
+    file: 'libs/messages/adapters/postgres/postgres-messages.ts',
+    find: 'if (row.found < atOnce) break;',
+    replace: 'if (row.count < atOnce) break;',
+    tests: LISTS,
+  },
+  {
+    what: 'messages that are cancelled together keep their jobs',
+    file: 'libs/messages/application/changes/cancel-queued.ts',
+    find: 'some.map((id) => this.jobs.remove(id))',
+    replace: 'some.map((id) => Promise.resolve(id))',
+    tests: ['test/e2e/cancel-messages/202.spec.ts'],
   },
   {
     what: 'a page shows one message more than its limit',
@@ -169,5 +214,12 @@ export default [
     find: '`stored_at <= statement_timestamp() - ${lifetimeMs}',
     replace: '`stored_at <= statement_timestamp() - 0.5 * ${lifetimeMs}',
     tests: ['test/contracts/reconciler.spec.ts'],
+  },
+  {
+    what: 'an account stores more than its plan allows',
+    file: 'libs/messages/application/storage/storage-cap.ts',
+    find: 'return planned?.maxBytes ?? byDefault;',
+    replace: 'return Math.max(planned?.maxBytes ?? 0, byDefault);',
+    tests: ['libs/messages/application/storage/storage-cap.spec.ts'],
   },
 ];

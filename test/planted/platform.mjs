@@ -283,8 +283,8 @@ export default [
   {
     what: 'a cursor of another list is accepted',
     file: PAGING,
-    find: 'return isTypeId(prefix, id) ? id : null;',
-    replace: "return prefix !== '' && id !== '' ? id : null;",
+    find: 'isTypeId(ids, id) : ids(id)) ? id : null;',
+    replace: "id !== '' : ids(id)) ? id : null;",
     tests: [PAGING_SPEC],
   },
   {
@@ -388,8 +388,8 @@ export default [
   {
     what: 'a secret that is not accepted is in the error',
     file: SETTINGS,
-    find: '  (token) => /^[!-~]{32,}$/.test(token),\n  true,',
-    replace: '  (token) => /^[!-~]{32,}$/.test(token),\n  false,',
+    find: '    return isValid ? keys : undefined;\n  },\n  secret: true,',
+    replace: '    return isValid ? keys : undefined;\n  },\n  secret: false,',
     tests: [SETTINGS_SPEC],
   },
   {

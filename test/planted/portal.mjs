@@ -87,8 +87,8 @@ export default [
   {
     what: 'the next message counts as the last one again',
     file: DRAFT,
-    find: "  idempotencyKey = '';\n}\n\nexport function keyOfDraft",
-    replace: '}\n\nexport function keyOfDraft',
+    find: "export function changed(): void {\n  idempotencyKey = '';",
+    replace: 'export function changed(): void {',
     tests: [SPEC],
   },
   {

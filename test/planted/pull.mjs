@@ -15,9 +15,16 @@ export default [
     what: 'messages of suspended accounts are leased',
     file: STATEMENTS,
     find: `
-      AND NOT \${isSuspended('$1')}`,
+      AND NOT \${isHalted('$1')}`,
     replace: '',
     tests: CONTRACT,
+  },
+  {
+    what: 'a waiting lease asks all the time while its account is paused',
+    file: STATEMENTS,
+    find: "CASE WHEN ${isHalted('$1')} THEN ${RESUMED_IN} ELSE 0 END",
+    replace: '0',
+    tests: ['test/contracts/halted-accounts.spec.ts'],
   },
   {
     what: 'messages of another account are leased',

@@ -2,7 +2,7 @@ const WINDOWS = 'libs/rate-limiting/domain/windows.ts';
 const WINDOWS_SPEC = 'libs/rate-limiting/domain/windows.spec.ts';
 const BANS = 'libs/rate-limiting/domain/ban-policy.ts';
 const BANS_SPEC = 'libs/rate-limiting/domain/ban-policy.spec.ts';
-const TAKE_HITS = 'libs/rate-limiting/adapters/postgres/migrations/0001-baseline.sql';
+const TAKE_HITS = 'libs/rate-limiting/adapters/postgres/migrations/0002-plans.sql';
 const TAKE_HITS_SPEC = 'test/contracts/take-hits.spec.ts';
 const STORE = 'libs/rate-limiting/adapters/postgres/postgres-limiter.ts';
 const STORE_SPEC = 'test/contracts/limiter.spec.ts';
@@ -261,5 +261,19 @@ export default [
     find: 'used < limit);',
     replace: 'used <= limit);',
     tests: [BUDGET_SPEC],
+  },
+  {
+    what: 'limits that were agreed with an account hold although its plan has its own',
+    file: TAKE_HITS,
+    find: 'CASE WHEN p.individual THEN coalesce(a.per_minute, p.per_minute) ELSE p.per_minute END',
+    replace: 'coalesce(a.per_minute, p.per_minute)',
+    tests: ['test/e2e/admin/plans.spec.ts'],
+  },
+  {
+    what: 'every operator has the name of the first one',
+    file: 'libs/platform/http/access/secret.ts',
+    find: 'return this.keys.find(({ secret }) => secret.matches(presented))?.name;',
+    replace: 'return this.keys.some(({ secret }) => secret.matches(presented)) ? this.keys[0]?.name : undefined;',
+    tests: [EARLY_SPEC],
   },
 ];

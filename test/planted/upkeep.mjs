@@ -30,8 +30,8 @@ export default [
   {
     what: 'stragglers that are open are removed',
     file: PARTITIONS,
-    find: 'WHERE NOT ${IS_OPEN} AND updated_at < $1 LIMIT ${REMOVED_AT_ONCE}\n    ) AND NOT ${IS_OPEN}',
-    replace: 'WHERE updated_at < $1 LIMIT ${REMOVED_AT_ONCE}\n    )',
+    find: 'WHERE NOT ${IS_OPEN} AND updated_at < $1 AND EXISTS (SELECT FROM progress) LIMIT ${REMOVED_AT_ONCE}\n    ) AND NOT ${IS_OPEN}',
+    replace: 'WHERE updated_at < $1 AND EXISTS (SELECT FROM progress) LIMIT ${REMOVED_AT_ONCE}\n    )',
     tests: RETENTION,
   },
   {

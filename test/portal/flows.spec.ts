@@ -364,6 +364,47 @@ describeUnless(missing)('In the portal', () => {
     await page.getByText('This key is not valid').waitFor();
   });
 
+  it('deliveries are paused and resumed, which every page shows meanwhile', async () => {
+    const { page } = visitor;
+    const stored = async () => (await api().ask(account)).body.paused;
+    await visit('#/usage');
+    const pausing = page.getByRole('switch', { name: 'Pause deliveries' });
+    await pausing.click();
+    await page.getByText('Messages are accepted, and wait until you resume.').waitFor();
+    expect(await stored()).toBe(true);
+    const { id } = await api().sent(account);
+    await page.getByRole('link', { name: 'Send', exact: true }).click();
+    await page.reload();
+    await page.getByText('Messages are accepted, and wait until you resume.').waitFor();
+    const message = async () => (await api().ask(account, `GET /messages/${id}`)).body;
+    expect(await message()).toMatchObject({ status: 'queued', attempts: 0 });
+    await visitor.button('Resume deliveries').click();
+    await page.getByText('Messages are accepted, and wait until you resume.').waitFor({ state: 'detached' });
+    expect(await stored()).toBe(false);
+    await until(async () => (await message()).status === 'delivered');
+    await page.getByRole('link', { name: 'Usage' }).click();
+    expect(await pausing.isChecked()).toBe(false);
+  });
+
+  it('the usage over time is a chart, and a table for screen readers', async () => {
+    const start = new Date(new Date(Date.now() - 3_600_000).setUTCMinutes(0, 0, 0));
+    await api().sql(
+      `INSERT INTO sluice.usage (account_id, start, accepted, accepted_bytes, delivered, failed, cancelled)
+       VALUES ($1, $2, 1234, 5120, 1200, 4, 0)`,
+      [account.id, start],
+    );
+    const { page } = visitor;
+    await visit('#/usage');
+    await page.getByRole('img', { name: '1,234 accepted, 1,200 of them delivered, 4 failed' }).waitFor();
+    expect(await page.locator('rect.delivered').count()).toBe(24);
+    await page.getByText('As a table').click();
+    const cells = await page.getByRole('row').nth(1).getByRole('cell').allInnerTexts();
+    expect(cells.slice(1)).toEqual(['1,234', '5 KiB', '1,200', '4']);
+    await page.getByLabel('Time').selectOption('the last 30 days');
+    await page.getByText('Messages by the day').waitFor();
+    expect(await page.locator('rect.delivered').count()).toBe(30);
+  });
+
   it('a used-up limit shows when it ends, and then a ban', async () => {
     visitor.expects('429');
     const limited = await api().signUp({ perMinute: 4, perDay: 1_000 });
@@ -373,6 +414,7 @@ describeUnless(missing)('In the portal', () => {
     await visitor.button('Refresh').click();
     await visitor.button('Refresh').click();
     await page.getByText('The rate limit is reached').waitFor();
+    await page.getByText('admitted at', { exact: false }).first().waitFor();
     for (let refusals = 0; refusals < 4; refusals++) await api().ask(limited, 'GET /account');
     await page.reload();
     await page.getByText('This key is banned').first().waitFor();

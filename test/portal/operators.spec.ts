@@ -97,6 +97,72 @@ describeUnless(missing)('On the page for operators', () => {
     await page.getByText('There is no account with this id.').waitFor();
   });
 
+  it('an account is created, found by its name and its external id, and renamed', async () => {
+    visitor.expects('409');
+    const { page } = visitor;
+    const mark = account.id.slice(-8);
+    await visit('#/accounts');
+    await visitor.button('Create an account').click();
+    await dialog().getByLabel('Name').fill(`Blue Whale ${mark}`);
+    await dialog().getByLabel('Plan').selectOption('pro');
+    await dialog().getByLabel('External id').fill(`whale-${mark}`);
+    await visitor.button('Create the account').click();
+    const key = await dialog().getByLabel('API key', { exact: true }).innerText();
+    const { id } = (await api.ask(key)).body;
+    await page.keyboard.press('Escape');
+    await visitor.button('I have stored it').click();
+    await visitor.button('Yes, it is stored').click();
+    await page.getByRole('heading', { name: `Blue Whale ${mark}` }).waitFor();
+    expect((await api.ask(key)).body).toMatchObject({ name: `Blue Whale ${mark}`, plan: 'pro' });
+
+    await page.getByRole('link', { name: 'Accounts' }).first().click();
+    await visitor.button('Create an account').click();
+    await dialog().getByLabel('Name').fill('Another');
+    await dialog().getByLabel('External id').fill(`whale-${mark}`);
+    await page.keyboard.press('Enter');
+    await dialog().getByText('Another account has this externalId').waitFor();
+    await dialog().getByRole('button', { name: 'Cancel' }).click();
+    for (const [label, text] of [
+      ['Name contains', `WHALE ${mark}`],
+      ['External id', `whale-${mark}`],
+    ] as const) {
+      await page.getByLabel(label).fill(text);
+      await visitor.button('Search').click();
+      await until(async () => (await page.locator('tbody tr').count()) === 1);
+      await page.getByLabel(label).fill('');
+    }
+    await page.getByLabel('Name contains').fill(`nobody ${mark}`);
+    await visitor.button('Search').click();
+    await page.getByText('There are no such accounts').waitFor();
+    await page.getByRole('link', { name: 'Show all accounts' }).click();
+    await page.getByText(String(id)).click();
+    await page.getByLabel('Name', { exact: true }).fill('Grey Whale');
+    await page.getByLabel('External id').fill('');
+    await visitor.button('Save the name').click();
+    await page.getByRole('heading', { name: 'Grey Whale' }).waitFor();
+    const { body } = await api.ask(OPERATOR, `GET /admin/accounts/${String(id)}`);
+    expect(body).toMatchObject({ name: 'Grey Whale', externalId: null });
+  });
+
+  it('an account is deleted once its name is typed', async () => {
+    const { page } = visitor;
+    await visitAccount();
+    await visitor.button('Delete').click();
+    const confirm = dialog().getByRole('button', { name: 'Delete the account' });
+    expect(await confirm.isDisabled()).toBe(true);
+    await dialog().getByLabel('Type Test to confirm').fill('Tes');
+    await page.keyboard.press('Enter');
+    expect(await confirm.isDisabled()).toBe(true);
+    await dialog().getByRole('button', { name: 'Cancel' }).click();
+    expect(await stored()).toMatchObject({ name: 'Test' });
+    await visitor.button('Delete').click();
+    await dialog().getByLabel('Type Test to confirm').fill('Test');
+    await confirm.click();
+    await page.getByText('Newest first').waitFor();
+    expect(await page.getByText(account.id).count()).toBe(0);
+    expect(await api.knows(account)).toBe(false);
+  });
+
   it('a plan is changed, and for enterprise its limits', async () => {
     const { page } = visitor;
     await visitAccount();
@@ -110,6 +176,61 @@ describeUnless(missing)('On the page for operators', () => {
     await page.keyboard.press('Enter');
     await page.getByText('5,000 requests a minute, 700,000 a day').waitFor();
     expect(await stored()).toMatchObject({ plan: 'enterprise', limits: { perMinute: 5_000, perDay: 700_000 } });
+  });
+
+  it('a plan is created, changed, given to an account, and not deleted while it has one', async () => {
+    visitor.expects('409');
+    const { page } = visitor;
+    await visit('#/plans');
+    await page.getByText('limits agreed with each account').waitFor();
+    await page.getByRole('link', { name: 'Create a plan' }).click();
+    await page.getByLabel('Name').fill('gold');
+    await page.getByLabel('Requests a minute').fill('600');
+    await page.getByLabel('Requests a day').fill('50000');
+    await page.getByLabel('Endpoints').fill('20');
+    await visitor.button('Save').click();
+    await page.getByText('0 accounts on this plan.').waitFor();
+    await page.getByLabel('Requests a minute').fill('700');
+    await page.getByLabel('Endpoints').fill('');
+    await page.keyboard.press('Enter');
+    await until(async () => {
+      const { body } = await api.ask(OPERATOR, 'GET /admin/plans/gold');
+      return body.maxEndpoints === null && (body.limits as { perMinute: number }).perMinute === 700;
+    });
+    await visitAccount();
+    await page.goto(`${api.managementUrl}/#/accounts/${account.id}`);
+    await page.getByLabel('Plan', { exact: true }).selectOption('gold');
+    await visitor.button('Save').click();
+    await page.getByText('700 requests a minute, 50,000 a day').waitFor();
+    await page.getByRole('link', { name: 'Plans' }).click();
+    await page.getByRole('link', { name: 'gold' }).click();
+    await page.getByText('1 account on this plan.').waitFor();
+    await visitor.button('Delete').click();
+    await visitor.button('Delete the plan').click();
+    await dialog().getByText('The plan cannot be deleted: accounts have it.').waitFor();
+    await dialog().getByRole('button', { name: 'Cancel' }).click();
+    await api.ask(OPERATOR, `PATCH /admin/accounts/${account.id}`, { plan: 'free' });
+    await visitor.button('Delete').click();
+    await visitor.button('Delete the plan').click();
+    await page.getByRole('link', { name: 'enterprise' }).waitFor();
+    expect(await page.getByRole('link', { name: 'gold' }).count()).toBe(0);
+    await page.getByRole('link', { name: 'Audit' }).click();
+    await page.getByText('operator: plan.deleted').waitFor();
+    await page.getByText('operator: plan.changed').waitFor();
+    await page.getByText(account.id).first().waitFor();
+  });
+
+  it('a plan that another operator has changed meanwhile is not overwritten', async () => {
+    visitor.expects('412');
+    const { page } = visitor;
+    await api.ask(OPERATOR, 'PUT /admin/plans/silver', { limits: { perMinute: 5, perDay: 50 } });
+    await visit('#/plans/silver');
+    await page.getByLabel('Requests a minute').fill('6');
+    await api.ask(OPERATOR, 'PUT /admin/plans/silver', { limits: { perMinute: 7, perDay: 70 } });
+    await visitor.button('Save').click();
+    await page.getByText('The plan is not as If-Match').waitFor();
+    const { body } = await api.ask(OPERATOR, 'GET /admin/plans/silver');
+    expect(body).toMatchObject({ limits: { perMinute: 7, perDay: 70 } });
   });
 
   it('an account is suspended, found, and resumed', async () => {
@@ -202,6 +323,10 @@ describeUnless(missing)('On the page for operators', () => {
       ['accounts', () => '#/accounts', 'Newest first'],
       ['account', () => `#/accounts/${account.id}`, 'first key'],
       ['bans', () => '#/bans', REASON],
+      ['plans', () => '#/plans', 'limits agreed with each account'],
+      ['plan', () => '#/plans/pro', 'on this plan'],
+      ['new-plan', () => '#/plans/+', 'It cannot be changed'],
+      ['audit', () => '#/audit', 'newest first'],
       ['queue', () => '#/queue', 'serving'],
     ];
     it.each(views)('%s', async (name, hash, shown) => {

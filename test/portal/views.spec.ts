@@ -26,7 +26,7 @@ const VIEWS: readonly View[] = [
   { name: 'messages', hash: () => '#/messages', shows: 'Order 4711 is paid' },
   { name: 'no-messages', hash: () => '#/messages?status=cancelled', shows: 'No messages are cancelled' },
   { name: 'message', hash: ({ message }) => `#/messages/${message}`, shows: 'as requested' },
-  { name: 'usage', hash: () => '#/usage', shows: 'Delivered per minute' },
+  { name: 'usage', hash: () => '#/usage', shows: 'open or cancelled' },
   { name: 'keys', hash: () => '#/keys', shows: 'first key' },
   { name: 'create-key', hash: () => '#/keys', shows: 'What the key is for.', prepare: click('Create a key') },
   { name: 'webhooks', hash: () => '#/endpoints', shows: 'https://example.com/hooks' },
@@ -59,7 +59,8 @@ describeUnless(missing)('Every view', () => {
 
   async function fill(): Promise<void> {
     const { client } = fleet;
-    ids.message = (await client.sent(account, { message: 'throw' })).id;
+    const fields = { type: 'order.paid', metadata: { region: 'eu' } };
+    ids.message = (await client.sent(account, { body: { message: 'throw', ...fields } })).id;
     const texts = [
       'Order 4710 is paid',
       '{"event":"invoice.paid","amount":12900}',
@@ -71,6 +72,12 @@ describeUnless(missing)('Every view', () => {
     await client.sent(account, { body: { message: 'Good morning', deliverAt } });
     const expiresAt = new Date(Date.now() + 72 * HOUR_MS).toISOString();
     await client.createKey(account, { name: 'billing', scopes: ['messages:send'], expiresAt });
+    await fleet.sql(
+      `INSERT INTO sluice.usage (account_id, start, accepted, accepted_bytes, delivered, failed, cancelled)
+       SELECT $1, date_trunc('hour', now(), 'UTC') - n * interval '1 hour', 40 + n * 7 % 30, 4000, 30 + n * 7 % 30, n % 4, 2
+       FROM generate_series(1, 700) AS n`,
+      [account.id],
+    );
     const endpoint = { url: 'https://example.com/hooks', description: 'orders' };
     ids.endpoint = String((await client.ask(account, 'POST /endpoints', endpoint)).body.id);
     // A request would count towards the limit of the account, which the views need.

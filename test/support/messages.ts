@@ -4,6 +4,7 @@ import { DomainError } from '#kernel/domain-error.js';
 import { UuidV7Ids } from '#kernel/ids.js';
 import type { ClaimTerms, Deliveries, Job } from '#messages/application/delivering/deliveries.js';
 import type { Delivery } from '#delivery/index.js';
+import type { MessagePage } from '#messages/application/messages.js';
 import type { Idempotency } from '#messages/domain/idempotency.js';
 import { contentJson, contentOfJson, MessageContent } from '#messages/domain/message-content.js';
 import { MAX_TEXT_BYTES } from '#messages/domain/message-text.js';
@@ -13,6 +14,12 @@ const ids = new UuidV7Ids();
 
 /** The moment at which all builders' messages were sent. */
 export const SENT_AT = new Date('2026-11-21T09:30:00.123Z');
+
+/** The first page of a list of messages, without a filter. */
+export const FIRST_PAGE: MessagePage = {
+  ...{ limit: 100, before: null },
+  ...{ status: null, missedBy: null, type: null, since: null, until: null },
+};
 
 /** A trace that a message may be sent in. */
 export const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { BatchRun } from './batch-run.js';
 import type { Chunk } from './lines.js';
 
-const TERMS = { owner: 'acct_1', from: 1, size: 2, deliverAt: null };
+const TERMS = { owner: 'acct_1', from: 1, size: 2, deliverAt: null, fields: '{}' };
 const HOUR_MS = 3_600_000;
 
 const chunkOf = (firstLine: number, ...messages: string[]): Chunk => ({

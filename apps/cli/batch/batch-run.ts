@@ -14,6 +14,8 @@ interface Terms {
   readonly from: number;
   readonly size: number;
   readonly deliverAt: string | null;
+  /** The other fields of all messages, and whether lines are JSON, as JSON. */
+  readonly fields: string;
 }
 
 interface State extends Terms {
@@ -171,9 +173,11 @@ function read(path: string): State | null {
 function parse(text: string): State | null {
   try {
     const state = JSON.parse(text) as State;
-    const { run, owner, digest, from, size, line, deliverAt, at } = state as Readonly<Record<keyof State, unknown>>;
+    const { run, owner, digest, fields, from, size, line, deliverAt, at } = state as Readonly<
+      Record<keyof State, unknown>
+    >;
     const isRight =
-      [run, owner, digest].every((value) => typeof value === 'string') &&
+      [run, owner, digest, fields].every((value) => typeof value === 'string') &&
       isCount(from, 1) &&
       isCount(size, 1) &&
       isCount(line, 0) &&
@@ -197,6 +201,7 @@ function compare(state: State, terms: Terms): void {
     state.size !== terms.size && `with --batch-size ${state.size}`,
     state.deliverAt !== terms.deliverAt &&
       `with${state.deliverAt === null ? 'out' : ''} --deliver-at ${state.deliverAt ?? ''}`.trim(),
+    state.fields !== terms.fields && 'with other values of --type, --metadata, --ordering-key or --jsonl',
   ].filter((difference) => difference !== false);
   if (differences.length === 0) return;
   throw new CliError(

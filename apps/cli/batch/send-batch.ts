@@ -7,24 +7,27 @@ import {
   PermissionError,
   RateLimitError,
   SluiceError,
+  type NewMessage,
   type Sluice,
 } from '#client/index.js';
 import { readable } from '../input/arguments.js';
+import { fieldsOf, type MessageFields } from '../input/message-fields.js';
 import type { Context } from '../support/context.js';
 import { CliError, EXIT } from '../support/exit-codes.js';
 import { count, type Progress } from '../support/output.js';
 import { visible } from '../support/visible.js';
 import { stopSignal } from '../support/signals.js';
 import { BatchRun } from './batch-run.js';
-import { chunksOf, readLines, type Chunk, type Line } from './lines.js';
+import { chunksOf, MAX_JSON_BYTES, MAX_TEXT_BYTES, parseLine, readLines, type Chunk, type Line } from './lines.js';
 
-export interface BatchOptions {
+export interface BatchOptions extends MessageFields {
   readonly file?: string;
   readonly deliverAt?: string;
   readonly batchSize?: number;
   readonly fromLine?: number;
   readonly state?: string;
   readonly restart?: true;
+  readonly jsonl?: true;
 }
 
 /** A window is at most a day. Timers of Node.js end at once if they are set for more than 24 days. */
@@ -44,12 +47,14 @@ export async function sendBatch(message: string | undefined, options: BatchOptio
   const opened = file === undefined ? null : await openFile(file);
   const totalBytes = opened?.bytes ?? null;
   const path = options.state ?? (file === undefined ? null : BatchRun.pathFor(realpathSync(file), context.baseUrl));
+  const isJsonl = options.jsonl === true || /\.(jsonl|ndjson)$/i.test(file ?? '');
   const { owner, suitableSize } = await lookUp(context.sluice());
   const terms = {
     owner,
     from: options.fromLine ?? 1,
     size: options.batchSize ?? suitableSize,
     deliverAt: options.deliverAt ?? null,
+    fields: JSON.stringify({ ...fieldsOf(options), ...(isJsonl && { jsonl: true }) }),
   };
   const run = BatchRun.open(path, options.restart === true, terms, options.batchSize !== undefined);
   if (run.isContinued) output.note(`Continuing after line ${count(run.line)}.`);
@@ -57,9 +62,13 @@ export async function sendBatch(message: string | undefined, options: BatchOptio
   const stop = stopSignal();
   const input = opened === null ? process.stdin : opened.handle.createReadStream();
   stop.addEventListener('abort', () => input.destroy(INTERRUPTED));
-  const batch = new Batch(run, context, stop, options.deliverAt, totalBytes);
+  const fields = { deliverAt: options.deliverAt, ...fieldsOf(options) };
+  const toMessages = ({ messages, numbers }: Chunk) =>
+    messages.map((text, at) => ({ ...fields, ...(isJsonl ? parseLine(text, numbers[at]) : { message: text }) }));
+  const batch = new Batch(run, context, stop, toMessages, totalBytes);
+  const lines = from(readLines(input as AsyncIterable<Buffer>, isJsonl ? MAX_JSON_BYTES : MAX_TEXT_BYTES), run.from);
   try {
-    for await (const chunk of chunksOf(from(readLines(input as AsyncIterable<Buffer>), run.from), run.size)) {
+    for await (const chunk of chunksOf(lines, run.size, Buffer.byteLength(JSON.stringify(fields)))) {
       const sent = run.skip(chunk) ? [] : await batch.send(chunk);
       if (output.isJson) for (const one of sent) output.item(one, () => one.id);
     }
@@ -117,7 +126,7 @@ class Batch {
     private readonly run: BatchRun,
     private readonly context: Context,
     private readonly stop: AbortSignal,
-    private readonly deliverAt: string | undefined,
+    private readonly toMessages: (chunk: Chunk) => NewMessage[],
     private readonly totalBytes: number | null,
   ) {
     this.progress = context.output.progress();
@@ -131,7 +140,7 @@ class Batch {
   }
 
   async send(chunk: Chunk): Promise<readonly { readonly id: string }[]> {
-    const messages = chunk.messages.map((message) => ({ message, deliverAt: this.deliverAt }));
+    const messages = this.toMessages(chunk);
     this.isInDoubt = this.run.isInDoubt;
     for (;;) {
       this.stop.throwIfAborted();

@@ -48,7 +48,8 @@ export function addConsume(program: Command, context: Context): void {
   );
   command.addHelpText(
     'after',
-    '\nThe command gets SLUICE_MESSAGE_ID, SLUICE_MESSAGE_CREATED_AT and SLUICE_ATTEMPT in its environment. Exit code 0\n' +
+    '\nThe command gets SLUICE_MESSAGE_ID, SLUICE_MESSAGE_CREATED_AT and SLUICE_ATTEMPT in its environment, and if they\n' +
+      'were sent, SLUICE_MESSAGE_TYPE, SLUICE_MESSAGE_METADATA (as JSON) and SLUICE_MESSAGE_ORDERING_KEY. Exit code 0\n' +
       'acknowledges the message, any other one rejects it: it is delivered again later.',
   );
 }
@@ -70,6 +71,9 @@ function run(command: string, message: HeldMessage, output: Output, signal: Abor
       SLUICE_MESSAGE_ID: message.id,
       SLUICE_MESSAGE_CREATED_AT: message.createdAt,
       SLUICE_ATTEMPT: String(message.attempt),
+      ...(message.type !== undefined && { SLUICE_MESSAGE_TYPE: message.type }),
+      ...(message.metadata !== undefined && { SLUICE_MESSAGE_METADATA: JSON.stringify(message.metadata) }),
+      ...(message.orderingKey !== undefined && { SLUICE_MESSAGE_ORDERING_KEY: message.orderingKey }),
     },
   });
   let insist: NodeJS.Timeout | undefined;

@@ -1,4 +1,4 @@
-import { Option, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { Endpoint } from '#client/index.js';
 import { idArgument, integer, limitOption, withExamples } from '../input/arguments.js';
 import { timeOption } from '../input/times.js';
@@ -18,6 +18,7 @@ const COLUMNS: readonly Column<Endpoint>[] = [
   ],
   ['FAILING SINCE', ({ failingSince }) => time(failingSince)],
   ['URL', ({ url }) => url],
+  ['TYPES', ({ types }) => typesOf(types)],
   ['DESCRIPTION', ({ description }) => description],
 ];
 
@@ -25,6 +26,10 @@ interface Settings {
   readonly url?: string;
   readonly description?: string;
   readonly rateLimit?: number;
+  readonly type?: readonly string[];
+  readonly allTypes?: true;
+  readonly header?: Readonly<Record<string, string>>;
+  readonly withoutHeaders?: true;
   readonly enable?: true;
   readonly disable?: true;
 }
@@ -48,7 +53,10 @@ export function addEndpoints(program: Command, context: Context): void {
       const endpoint = await api().create({ ...changesOf(settings), url });
       showSecret(context.output, endpoint, endpoint.id);
     });
-  withExamples(create, "sluice endpoints create https://example.com/hooks --description 'orders'");
+  withExamples(
+    create,
+    "sluice endpoints create https://example.com/hooks --type 'order.*' --header 'Authorization: Bearer abc'",
+  );
 
   endpoints
     .command('get')
@@ -61,6 +69,8 @@ export function addEndpoints(program: Command, context: Context): void {
   const update = withSettings(endpoints.command('update').description('Change an endpoint'))
     .addArgument(idArgument('ep'))
     .option('--url <url>', 'where messages are posted')
+    .addOption(new Option('--all-types', 'give it messages of all types').conflicts('type'))
+    .addOption(new Option('--without-headers', 'send no headers along').conflicts('header'))
     .action(async (id: string, settings: Settings) => {
       const changes = changesOf(settings);
       if (Object.keys(changes).length === 0) update.error('error: name what to change by an option');
@@ -118,19 +128,37 @@ export function addEndpoints(program: Command, context: Context): void {
   withExamples(replay, 'sluice endpoints replay ep_01m7z3xhqzeywbegcvm7ee64q0 --since 2026-11-21T09:00:00Z');
 }
 
+const typesOf = (types: readonly string[]): string => (types.length === 0 ? 'all' : types.join(', '));
+
+const collected = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
+
+/** @param text `Name: value` */
+function withHeader(text: string, before: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+  const colon = text.indexOf(':');
+  const name = text.slice(0, colon).trim();
+  if (colon < 0 || name === '') throw new InvalidArgumentError("Give it as 'Name: value'.");
+  return { ...before, [name]: text.slice(colon + 1).trim() };
+}
+
 function withSettings(command: Command): Command {
   return command
     .option('--description <text>', 'what it is for')
     .option('--rate-limit <n>', 'requests a second at most; 0 for no limit', integer(0, 10_000))
+    .option('--type <type>', 'give it only messages of this type, or of order.*; repeatable', collected)
+    .option('--header <header>', "send 'Name: value' along; repeatable", withHeader)
     .option('--enable', 'give it new messages')
     .addOption(new Option('--disable', 'give it no messages').conflicts('enable'));
 }
 
-function changesOf({ url, description, rateLimit, enable, disable }: Settings) {
+function changesOf({ url, description, rateLimit, type, allTypes, header, withoutHeaders, enable, disable }: Settings) {
+  const types = allTypes === true ? [] : type;
+  const headers = withoutHeaders === true ? {} : header;
   return {
     ...(url !== undefined && { url }),
     ...(description !== undefined && { description }),
     ...(rateLimit !== undefined && { rateLimitPerSecond: rateLimit }),
+    ...(types !== undefined && { types: [...types] }),
+    ...(headers !== undefined && { headers }),
     ...((enable ?? disable) === true && { enabled: enable === true }),
   };
 }
@@ -143,6 +171,8 @@ function show(output: Output, endpoint: Endpoint): void {
       Description: endpoint.description,
       Enabled: endpoint.enabled ? 'yes' : `no: ${endpoint.disabledReason ?? ''} since ${time(endpoint.disabledAt)}`,
       'Failing since': time(endpoint.failingSince),
+      Types: typesOf(endpoint.types),
+      Headers: endpoint.headerNames.length === 0 ? 'none' : endpoint.headerNames.join(', '),
       'Rate limit': endpoint.rateLimitPerSecond === 0 ? 'none' : `${endpoint.rateLimitPerSecond} a second`,
       Created: time(endpoint.createdAt),
     }),

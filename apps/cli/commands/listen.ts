@@ -61,12 +61,9 @@ async function poster(): Promise<Post> {
 
 /** Posts a message as the service posts it to endpoints. @returns null if it was accepted, else the reason */
 async function forward(post: Post, url: string, secret: string, message: HeldMessage, signal: AbortSignal) {
-  const { id, createdAt } = message;
-  const body = JSON.stringify({
-    type: 'message',
-    timestamp: createdAt,
-    data: { id, message: message.message, createdAt },
-  });
+  const { id, message: text, type, metadata, orderingKey, deliverAt, createdAt } = message;
+  const data = { id, message: text, deliverAt, type, metadata, orderingKey, createdAt };
+  const body = JSON.stringify({ type: type ?? 'message', timestamp: createdAt, data });
   const timestamp = Math.floor(Date.now() / 1_000);
   const signature = createHmac('sha256', Buffer.from(secret.slice(PREFIX.length), 'base64'))
     .update(`${id}.${timestamp}.${body}`)

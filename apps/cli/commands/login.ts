@@ -48,7 +48,7 @@ export function addLogin(program: Command, context: Context): void {
         output.fields({
           Account: `${account.name} (${account.id})`,
           Plan: planLine(account),
-          Delivery: account.delivery,
+          Delivery: account.paused ? `${account.delivery}, paused` : account.delivery,
           Service: baseUrl,
           Key: `from ${key}`,
         }),

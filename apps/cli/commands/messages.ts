@@ -1,6 +1,7 @@
 import { Option, type Command } from 'commander';
 import { ConflictError, NotFoundError, type Attempt, type Message, type Sluice } from '#client/index.js';
 import { id, idArgument, limitOption, visibleAscii, withExamples } from '../input/arguments.js';
+import { selects, typeFilterOption } from '../input/message-fields.js';
 import { timeOption } from '../input/times.js';
 import type { Context } from '../support/context.js';
 import { CliError } from '../support/exit-codes.js';
@@ -22,6 +23,20 @@ const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
   ['ERROR', ({ error }) => error ?? ''],
 ];
 
+interface ListOptions {
+  readonly status?: Message['status'];
+  readonly endpoint?: string;
+  readonly type?: string;
+  readonly since?: string;
+  readonly until?: string;
+  readonly limit: number;
+}
+
+type CancelOptions = Pick<ListOptions, 'type' | 'since' | 'until'> & { readonly all?: true };
+
+/** One request cancels at most so many. */
+const MAX_CANCELLED = 10_000;
+
 export function addMessages(program: Command, context: Context): void {
   const list = program
     .command('list')
@@ -33,16 +48,20 @@ export function addMessages(program: Command, context: Context): void {
         .argParser(id('ep'))
         .implies({ status: 'failed' }),
     )
+    .addOption(typeFilterOption('messages'))
+    .addOption(timeOption('--since <time>', 'only messages that were accepted from this time on'))
+    .addOption(timeOption('--until <time>', 'only messages that were accepted before this time'))
     .addOption(limitOption(20))
-    .action(async (options: { status?: Message['status']; endpoint?: string; limit: number }) => {
-      const { status, endpoint, limit } = options;
-      const messages = context.sluice().messages.list({ status, endpointId: endpoint, limit: Math.min(limit, 100) });
+    .action(async ({ endpoint, limit, ...filter }: ListOptions) => {
+      const page = { ...filter, endpointId: endpoint, limit: Math.min(limit, 100) };
+      const messages = context.sluice().messages.list(page);
       await context.output.list(firstOf(messages, limit), MESSAGE_COLUMNS, 'There are no such messages.');
     });
   withExamples(
     list,
     'sluice list',
     'sluice list --status failed --limit 100',
+    "sluice list --type 'order.*' --since 2026-11-21",
     "sluice list --json | jq -r '.[].message'",
   );
 
@@ -62,6 +81,10 @@ export function addMessages(program: Command, context: Context): void {
           ...(message.deliverAt !== null && { 'Deliver at': time(message.deliverAt) }),
           Delivery: message.delivery,
           Attempts: message.attempts,
+          ...(message.nextAttemptAt !== null && { 'Next attempt': time(message.nextAttemptAt) }),
+          ...(message.type !== undefined && { Type: message.type }),
+          ...(message.metadata !== undefined && { Metadata: JSON.stringify(message.metadata) }),
+          ...(message.orderingKey !== undefined && { 'Ordering key': message.orderingKey }),
           ...(message.failureReason !== null && { Failure: message.failureReason }),
           Message: message.message,
         }),
@@ -83,9 +106,32 @@ export function addMessages(program: Command, context: Context): void {
   const cancel = program
     .command('cancel')
     .description('Cancel queued messages')
-    .addArgument(idArgument('msg', '<id...>'))
-    .action((ids: string[]) => each(ids, context, (sluice, id) => sluice.messages.cancel(id)));
-  withExamples(cancel, 'sluice cancel msg_01m7z3xhqzeywbegcvm7ee64q0');
+    .addArgument(idArgument('msg', '[id...]'))
+    .addOption(typeFilterOption('all messages'))
+    .addOption(timeOption('--since <time>', 'all messages that were accepted from this time on'))
+    .addOption(timeOption('--until <time>', 'all messages that were accepted before this time'))
+    .option('--all', 'all messages')
+    .action(async (ids: string[], { all, ...filter }: CancelOptions) => {
+      const isBulk = all === true || Object.keys(filter).length > 0;
+      if ((ids.length === 0) !== isBulk)
+        cancel.error('error: name ids, or select messages with --type, --since, --until or --all');
+      if (!isBulk) return each(ids, context, (sluice, id) => sluice.messages.cancel(id));
+      const sluice = context.sluice();
+      let cancelled = 0;
+      for (let more = true; more;) {
+        const { count: some } = await sluice.messages.cancelAll(filter);
+        cancelled += some;
+        more = some >= MAX_CANCELLED;
+      }
+      context.output.result({ count: cancelled }, () => `${count(cancelled, 'message')} cancelled.`);
+      return undefined;
+    });
+  withExamples(
+    cancel,
+    'sluice cancel msg_01m7z3xhqzeywbegcvm7ee64q0',
+    "sluice cancel --type 'order.*' --until 2026-11-21T09:00:00Z",
+    'sluice cancel --all',
+  );
 
   const retry = program
     .command('retry')
@@ -112,8 +158,9 @@ export function addMessages(program: Command, context: Context): void {
     .command('tail')
     .description('Show each change of status as it happens, until Ctrl-C')
     .addOption(new Option('-s, --status <status>', 'only changes to this status').choices(STATUSES))
+    .addOption(typeFilterOption('changes of messages'))
     .option('--after <event>', 'begin after the event with this id, of at most an hour ago (see --json)', visibleAscii)
-    .action(async (options: { status?: Message['status']; after?: string }) => {
+    .action(async (options: { status?: Message['status']; type?: string; after?: string }) => {
       const { output } = context;
       const signal = AbortSignal.any([stopSignal(), outputClosed]);
       const { after } = options;
@@ -130,6 +177,7 @@ export function addMessages(program: Command, context: Context): void {
       for await (const event of events) {
         const { message } = event;
         if (options.status !== undefined && message.status !== options.status) continue;
+        if (options.type !== undefined && !selects(options.type, message.type)) continue;
         const gap = output.isTerminal ? '  ' : '\t';
         output.item(
           event,
@@ -144,7 +192,7 @@ export function addMessages(program: Command, context: Context): void {
 async function each(
   ids: readonly string[],
   context: Context,
-  act: (sluice: Sluice, id: string) => Promise<Pick<Message, 'id' | 'status' | 'message'>>,
+  act: (sluice: Sluice, id: string) => Promise<Pick<Message, 'id' | 'status' | 'type' | 'message'>>,
 ): Promise<void> {
   const { output } = context;
   const sluice = context.sluice();

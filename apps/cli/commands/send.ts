@@ -3,6 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { sendBatch, type BatchOptions } from '../batch/send-batch.js';
 import { filled, integer, readable, visibleAscii, withExamples } from '../input/arguments.js';
+import { addFieldOptions, fieldsOf } from '../input/message-fields.js';
 import { timeOption } from '../input/times.js';
 import type { Context } from '../support/context.js';
 import { CliError, EXIT } from '../support/exit-codes.js';
@@ -13,7 +14,7 @@ interface Options extends BatchOptions {
   readonly batch?: true;
 }
 
-const BATCH_OPTIONS = ['batch-size', 'from-line', 'state', 'restart'];
+const BATCH_OPTIONS = ['jsonl', 'batch-size', 'from-line', 'state', 'restart'];
 
 export function addSend(program: Command, context: Context): void {
   const command = program
@@ -21,9 +22,14 @@ export function addSend(program: Command, context: Context): void {
     .description('Send a message, or with --batch one for each line of a file')
     .argument('[message]', 'the text; without it, or with -, standard input is sent as it is')
     .option('-f, --file <path>', 'send the content of a file', filled)
-    .addOption(timeOption('--deliver-at <time>', 'deliver at this time, up to 30 days ahead'))
+    .addOption(timeOption('--deliver-at <time>', 'deliver at this time, up to 30 days ahead'));
+  addFieldOptions(command)
     .option('--idempotency-key <key>', 'a repetition with the same key creates no second message', visibleAscii)
     .option('--batch', 'send each line of the file or of standard input as a message; empty lines are left out')
+    .option(
+      '--jsonl',
+      'each line is JSON: a string, or an object with the fields of a message; so is a file named *.jsonl',
+    )
     .option(
       '--batch-size <n>',
       'messages a request (a quarter of the limit per minute, at most 500)',
@@ -52,9 +58,11 @@ export function addSend(program: Command, context: Context): void {
   withExamples(
     command,
     "sluice send 'Order 4711 is paid'",
+    "sluice send 'Order 4711 is paid' --type order.paid --metadata region=eu --metadata total=12",
     "sluice send 'Good morning' --deliver-at 2026-11-22T07:00:00Z",
     'jq -c .order invoice.json | sluice send',
-    'sluice send --batch --file orders.txt',
+    'sluice send --batch --file orders.txt --type order.paid',
+    'sluice send --batch orders.jsonl',
   );
 }
 
@@ -62,7 +70,7 @@ async function sendOne(message: string | undefined, options: Options, context: C
   const { deliverAt, idempotencyKey } = options;
   const sluice = context.sluice();
   const text = message !== undefined && message !== '-' ? message : decode(await readAll(options.file));
-  const sent = await sluice.messages.send(text, { deliverAt, idempotencyKey });
+  const sent = await sluice.messages.send(text, { ...fieldsOf(options), deliverAt, idempotencyKey });
   context.output.result(sent, () => visible(sent.id));
   if (context.output.isTerminal)
     context.output.success(deliverAt === undefined ? 'Queued' : `Scheduled for ${deliverAt}`);

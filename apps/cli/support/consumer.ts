@@ -85,7 +85,8 @@ async function settle(message: HeldMessage, output: Output, handled: Promise<str
 export async function requirePull(context: Context, isConfirmed: boolean | undefined): Promise<void> {
   const sluice = context.sluice();
   try {
-    const { delivery } = await sluice.account.get();
+    const { delivery, paused } = await sluice.account.get();
+    if (paused) context.output.warn('The account is paused: nothing can be pulled until `sluice resume`.');
     if (delivery === 'pull') return;
     await confirm(
       `The delivery mode of the account is ${visible(delivery)}, so that nothing can be pulled. Change it to pull?`,

@@ -10,9 +10,17 @@ export const STATUSES = [
   'delivered',
   'failed',
   'cancelled',
+  'skipped',
 ] as const satisfies readonly Status[];
 
-const COLORS = { queued: 'yellow', processing: 'cyan', delivered: 'green', failed: 'red', cancelled: 'gray' } as const;
+const COLORS = {
+  queued: 'yellow',
+  processing: 'cyan',
+  delivered: 'green',
+  failed: 'red',
+  cancelled: 'gray',
+  skipped: 'gray',
+} as const;
 
 function colorOf(status: string): (typeof COLORS)[Status] | 'reset' {
   return status in COLORS ? COLORS[status as Status] : 'reset';
@@ -23,15 +31,16 @@ export const MESSAGE_COLUMNS: readonly Column<Message>[] = [
   ['STATUS', ({ status }) => status, ({ status }) => colorOf(status)],
   ['CREATED', ({ createdAt }) => time(createdAt)],
   ['ATTEMPTS', ({ attempts }) => String(attempts)],
+  ['TYPE', ({ type }) => type ?? '-'],
   ['MESSAGE', ({ message }) => message],
 ];
 
 /** A message in one line. */
 export function messageLine(
   output: Output,
-  { id, status, message }: Pick<Message, 'id' | 'status' | 'message'>,
+  { id, status, type, message }: Pick<Message, 'id' | 'status' | 'type' | 'message'>,
 ): string {
   return output.isTerminal
-    ? `${visible(id)}  ${output.style(colorOf(status), visible(status).padEnd(10))}  ${visible(message)}`
-    : [id, status, message].map(visible).join('\t');
+    ? `${visible(id)}  ${output.style(colorOf(status), visible(status).padEnd(10))}  ${visible([type, message].filter(Boolean).join('  '))}`
+    : [id, status, type ?? '-', message].map(visible).join('\t');
 }

@@ -107,6 +107,7 @@ const STATUS_TONES: Readonly<Record<MessageStatus, Tone>> = {
   delivered: 'good',
   failed: 'bad',
   cancelled: 'quiet',
+  skipped: 'quiet',
 };
 
 export function Status({ status }: { status: MessageStatus }) {

@@ -1,34 +1,32 @@
 import { useState } from 'preact/hooks';
-import type { Limits, OperatorsAccount, Plan } from '#client/index.js';
+import type { Limits, OperatorsAccount } from '#client/index.js';
 import { announce } from '../components/announcer.js';
 import { Button } from '../components/button.js';
 import { Choice } from '../components/choice.js';
 import { ConfirmDialog } from '../components/confirm-dialog.js';
-import { Field } from '../components/field.js';
 import { Form } from '../components/form.js';
 import { Loaded } from '../components/loaded.js';
 import { Badge, Card, Fact, Facts, Id, Page } from '../components/parts.js';
 import { fieldError, Problem } from '../components/problem.js';
+import { UsageHistory } from '../components/usage-history.js';
 import { call } from '../connection.js';
 import { formatNumber, formatTime } from '../format.js';
 import { useAction, useResource } from '../hooks.js';
 import { href } from '../router.js';
+import { NameCard } from './account-name.js';
 import { PlanBadge } from './accounts.js';
+import { DeleteDialog } from './delete-account.js';
 import { Keys } from './keys.js';
+import { LimitField } from './number-fields.js';
+import { allPlans } from './plans.js';
 import { nameHidden } from '../hidden-characters.js';
-
-const LABELS: Readonly<Record<Plan, string>> = {
-  free: 'free',
-  pro: 'pro',
-  business: 'business',
-  enterprise: 'enterprise',
-};
-const PLANS = (Object.entries(LABELS) as [Plan, string][]).map(([value, label]) => ({ value, label }));
-const MAX_LIMIT = 1_000_000_000;
 
 export function AccountView({ id }: { id: string }) {
   const account = useResource(() => call((client) => client.admin.accounts.get(id)), [id]);
-  const [isAsking, setIsAsking] = useState(false);
+  const [asking, setAsking] = useState<'suspend' | 'delete' | null>(null);
+  const close = () => {
+    setAsking(null);
+  };
   const { data } = account;
   const change = (changed: OperatorsAccount) => {
     account.set(() => changed);
@@ -42,19 +40,30 @@ export function AccountView({ id }: { id: string }) {
           <>
             <PlanBadge plan={data.plan} />
             {data.suspended && <Badge tone="bad">suspended</Badge>}
+            {data.paused && <Badge tone="warn">paused</Badge>}
           </>
         )
       }
       actions={
         data !== null && (
-          <Button
-            look={data.suspended ? 'primary' : 'danger'}
-            onClick={() => {
-              setIsAsking(true);
-            }}
-          >
-            {data.suspended ? 'Resume' : 'Suspend'}
-          </Button>
+          <>
+            <Button
+              look={data.suspended ? 'primary' : 'danger'}
+              onClick={() => {
+                setAsking('suspend');
+              }}
+            >
+              {data.suspended ? 'Resume' : 'Suspend'}
+            </Button>
+            <Button
+              look="danger"
+              onClick={() => {
+                setAsking('delete');
+              }}
+            >
+              Delete
+            </Button>
+          </>
         )
       }
     >
@@ -63,26 +72,21 @@ export function AccountView({ id }: { id: string }) {
           <div class="columns detail">
             <div>
               <PlanCard account={shown} onChanged={change} />
+              <NameCard account={shown} onChanged={change} />
               <Keys accountId={shown.id} />
+              <UsageHistory accountId={shown.id} />
             </div>
             <Details account={shown} />
           </div>
         )}
       </Loaded>
-      {isAsking && data !== null && (
-        <SuspendDialog
-          account={data}
-          onChanged={change}
-          onClose={() => {
-            setIsAsking(false);
-          }}
-        />
-      )}
+      {asking === 'suspend' && data !== null && <SuspendDialog account={data} onChanged={change} onClose={close} />}
+      {asking === 'delete' && data !== null && <DeleteDialog account={data} onClose={close} />}
     </Page>
   );
 }
 
-function Details({ account: { id, limits, delivery, createdAt } }: { account: OperatorsAccount }) {
+function Details({ account: { id, externalId, limits, delivery, createdAt } }: { account: OperatorsAccount }) {
   return (
     <Card title="Details">
       <Facts>
@@ -93,6 +97,11 @@ function Details({ account: { id, limits, delivery, createdAt } }: { account: Op
         <Fact name="Id">
           <Id id={id} what="id of the account" />
         </Fact>
+        {externalId !== null && (
+          <Fact name="External id">
+            <code>{externalId}</code>
+          </Fact>
+        )}
         <Fact name="Created">{formatTime(createdAt)}</Fact>
       </Facts>
     </Card>
@@ -108,10 +117,13 @@ function PlanCard({ account, onChanged }: ChangeProps) {
   // What is not edited follows the account.
   const [edited, setEdited] = useState<Partial<Pick<OperatorsAccount, 'plan' | 'limits'>>>({});
   const { plan, limits } = { ...account, ...edited };
-  const isEnterprise = plan === 'enterprise';
-  const isSame = plan === account.plan && (!isEnterprise || isEqual(limits, account.limits));
+  const plans = useResource(allPlans, []);
+  const chosen = plans.data?.find(({ name }) => name === plan);
+  const isIndividual = chosen?.limits === null;
+  const isSame = plan === account.plan && (!isIndividual || isEqual(limits, account.limits));
+  const names = plans.data?.map(({ name }) => name) ?? [account.plan];
   const { run, isRunning, error } = useAction(async () => {
-    const input = isEnterprise ? { plan, limits } : { plan };
+    const input = isIndividual ? { plan, limits } : { plan };
     const changed = await call((client) => client.admin.accounts.update(account.id, input));
     onChanged(changed);
     setEdited({});
@@ -128,12 +140,12 @@ function PlanCard({ account, onChanged }: ChangeProps) {
           label="Plan"
           hint="Takes effect everywhere within a second. What was used stays used."
           value={plan}
-          choices={PLANS}
+          choices={names.map((name) => ({ value: name, label: name }))}
           onChange={(chosen) => {
             setEdited({ ...edited, plan: chosen });
           }}
         />
-        {isEnterprise && (
+        {isIndividual && (
           <div class="limits">
             <LimitField
               label="Requests a minute"
@@ -152,7 +164,7 @@ function PlanCard({ account, onChanged }: ChangeProps) {
           </div>
         )}
         {fieldError(error, '/limits') !== undefined && <p class="field-error">{fieldError(error, '/limits')}</p>}
-        <Problem error={error} fields={['/limits']} />
+        <Problem error={error ?? plans.error} fields={['/limits']} />
         <div class="actions">
           <Button type="submit" isBusy={isRunning} isDisabled={isSame}>
             Save
@@ -160,32 +172,6 @@ function PlanCard({ account, onChanged }: ChangeProps) {
         </div>
       </Form>
     </Card>
-  );
-}
-
-interface LimitFieldProps {
-  readonly label: string;
-  readonly value: number;
-  readonly onInput: (value: number) => void;
-}
-
-function LimitField({ label, value, onInput }: LimitFieldProps) {
-  return (
-    <Field label={label}>
-      {(tied) => (
-        <input
-          {...tied}
-          type="number"
-          required
-          min={1}
-          max={MAX_LIMIT}
-          value={Number.isNaN(value) ? '' : value}
-          onInput={({ currentTarget }) => {
-            onInput(currentTarget.valueAsNumber);
-          }}
-        />
-      )}
-    </Field>
   );
 }
 

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { OperatorsAccount, Plan } from '#client/index.js';
+import type { OperatorsAccount } from '#client/index.js';
 import { Button } from '../components/button.js';
 import { Field } from '../components/field.js';
 import { Form } from '../components/form.js';
@@ -8,15 +8,27 @@ import { Badge, Empty, Page, Time } from '../components/parts.js';
 import { call } from '../connection.js';
 import { useList } from '../hooks.js';
 import { href, route } from '../router.js';
+import { CreateAccount } from './create-account.js';
 import { More } from './more.js';
 import { nameHidden } from '../hidden-characters.js';
 
 const PAGE_SIZE = 25;
 
 export function AccountsView() {
-  const isSuspended = route.value.query.get('suspended') === 'true';
+  const { query } = route.value;
+  const isSuspended = query.get('suspended') === 'true';
+  const filter = {
+    suspended: isSuspended ? (true as const) : undefined,
+    name: query.get('name') ?? undefined,
+    externalId: query.get('externalId') ?? undefined,
+  };
+  const key = JSON.stringify(filter);
   return (
-    <Page title="Accounts" lead="Newest first." actions={<OpenById />}>
+    <Page title="Accounts" lead="Newest first." actions={<CreateAccount />}>
+      <div class="finding">
+        <Search key={key} name={filter.name} externalId={filter.externalId} />
+        <OpenById />
+      </div>
       <nav class="filters" aria-label="Filter by state">
         <a href={href('accounts')} aria-current={isSuspended ? undefined : 'true'}>
           all
@@ -25,16 +37,23 @@ export function AccountsView() {
           suspended
         </a>
       </nav>
-      <AccountList key={String(isSuspended)} suspended={isSuspended ? true : undefined} />
+      <AccountList key={key} filter={filter} />
     </Page>
   );
 }
 
-function AccountList({ suspended }: { suspended: true | undefined }) {
+interface Filter {
+  readonly suspended: true | undefined;
+  readonly name: string | undefined;
+  readonly externalId: string | undefined;
+}
+
+function AccountList({ filter }: { filter: Filter }) {
   const accounts = useList(
-    (cursor) => call((client) => client.admin.accounts.list({ suspended, cursor, limit: PAGE_SIZE }).page()),
+    (cursor) => call((client) => client.admin.accounts.list({ ...filter, cursor, limit: PAGE_SIZE }).page()),
     [],
   );
+  const isFiltered = Object.values(filter).some((value) => value !== undefined);
   return (
     <>
       <Loaded resource={accounts} rows={8}>
@@ -42,12 +61,12 @@ function AccountList({ suspended }: { suspended: true | undefined }) {
           data.length > 0 ? (
             <Rows accounts={data} />
           ) : (
-            <Empty title={suspended ? 'No account is suspended' : 'There are no accounts'}>
+            <Empty title={filter.suspended ? 'No account is suspended' : 'There are no such accounts'}>
               <p>
-                {suspended ? (
+                {isFiltered ? (
                   <a href={href('accounts')}>Show all accounts</a>
                 ) : (
-                  'Accounts appear here once somebody signs up.'
+                  'Accounts appear here once you create one or somebody signs up.'
                 )}
               </p>
             </Empty>
@@ -56,6 +75,52 @@ function AccountList({ suspended }: { suspended: true | undefined }) {
       </Loaded>
       <More list={accounts} />
     </>
+  );
+}
+
+/** The search is in the URL, so that Back leads to it. */
+function Search(found: Pick<Filter, 'name' | 'externalId'>) {
+  const [name, setName] = useState(found.name ?? '');
+  const [externalId, setExternalId] = useState(found.externalId ?? '');
+  return (
+    <Form
+      class="search"
+      onSubmit={() => {
+        location.hash = href('accounts', { name: name.trim() || null, externalId: externalId.trim() || null });
+      }}
+    >
+      <Field label="Name contains">
+        {(tied) => (
+          <input
+            {...tied}
+            type="search"
+            maxLength={100}
+            autocomplete="off"
+            value={name}
+            onInput={({ currentTarget }) => {
+              setName(currentTarget.value);
+            }}
+          />
+        )}
+      </Field>
+      <Field label="External id">
+        {(tied) => (
+          <input
+            {...tied}
+            type="search"
+            class="mono"
+            maxLength={255}
+            autocomplete="off"
+            spellcheck={false}
+            value={externalId}
+            onInput={({ currentTarget }) => {
+              setExternalId(currentTarget.value);
+            }}
+          />
+        )}
+      </Field>
+      <Button type="submit">Search</Button>
+    </Form>
   );
 }
 
@@ -72,7 +137,7 @@ function Rows({ accounts }: { accounts: readonly OperatorsAccount[] }) {
         </tr>
       </thead>
       <tbody>
-        {accounts.map(({ id, name, plan, suspended, createdAt }) => (
+        {accounts.map(({ id, name, plan, suspended, paused, createdAt }) => (
           <tr key={id}>
             <td>
               <PlanBadge plan={plan} />
@@ -81,6 +146,7 @@ function Rows({ accounts }: { accounts: readonly OperatorsAccount[] }) {
               <a class="row-link" href={href(`accounts/${id}`)}>
                 <span class="row-title">
                   <bdi class="preview">{nameHidden(name)}</bdi> {suspended && <Badge tone="bad">suspended</Badge>}
+                  {paused && <Badge tone="warn">paused</Badge>}
                 </span>
                 <code class="sub">{id}</code>
               </a>
@@ -95,8 +161,8 @@ function Rows({ accounts }: { accounts: readonly OperatorsAccount[] }) {
   );
 }
 
-export function PlanBadge({ plan }: { plan: Plan }) {
-  return <Badge tone={plan === 'free' ? 'quiet' : 'info'}>{plan}</Badge>;
+export function PlanBadge({ plan }: { plan: string }) {
+  return <Badge tone="info">{plan}</Badge>;
 }
 
 function OpenById() {

@@ -6,7 +6,10 @@ import { Welcome } from '../components/welcome.js';
 import { href, replace, route } from '../router.js';
 import { AccountView } from './account.js';
 import { AccountsView } from './accounts.js';
+import { AuditView } from './audit.js';
 import { BansView } from './bans.js';
+import { NewPlanView, PlanView } from './plan.js';
+import { NEW_PLAN, PlansView } from './plans.js';
 import { QueueView } from './queue.js';
 import { isSignedIn, signIn, signOut } from './session.js';
 
@@ -17,8 +20,18 @@ const PLACES: readonly Place[] = [
     icon: 'accounts',
     view: (id) => (id === undefined ? <AccountsView /> : <AccountView key={id} id={id} />),
   },
+  {
+    path: 'plans',
+    label: 'Plans',
+    icon: 'plans',
+    view: (name) => {
+      if (name === undefined) return <PlansView />;
+      return name === NEW_PLAN ? <NewPlanView /> : <PlanView key={name} name={name} />;
+    },
+  },
   { path: 'bans', label: 'Bans', icon: 'bans', view: () => <BansView /> },
   { path: 'queue', label: 'Queue', icon: 'queue', view: () => <QueueView /> },
+  { path: 'audit', label: 'Audit', icon: 'audit', view: () => <AuditView /> },
 ];
 
 export function App() {
@@ -59,8 +72,8 @@ function SignIn() {
       <section class="card sign">
         <SignInForm label="Operators’ key" wrong="This is not the operators’ key." signIn={signIn}>
           <p class="hint">
-            It is the <code>ADMIN_API_KEY</code> of the API. With <code>npm start</code>, it is in the file{' '}
-            <code>admin-api-key</code> of the data folder.
+            It is one of <code>ADMIN_API_KEY</code> of the API, without its name. With <code>npm start</code>, it is in
+            the file <code>admin-api-key</code> of the data folder.
           </p>
         </SignInForm>
       </section>

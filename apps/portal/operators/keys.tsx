@@ -71,7 +71,7 @@ export function Keys({ accountId }: { accountId: string }) {
   );
 }
 
-async function allOf<Item>(list: List<Item>): Promise<readonly Item[]> {
+export async function allOf<Item>(list: List<Item>): Promise<readonly Item[]> {
   const items: Item[] = [];
   for await (const item of list) items.push(item);
   return items;

@@ -12,6 +12,7 @@ import { count, formatMilliseconds, formatTime, previewOf } from '../format.js';
 import { useAction, useResource } from '../hooks.js';
 import { href, replace } from '../router.js';
 import { can, issued } from '../session.js';
+import { EndpointSettingsDialog } from './endpoint-settings.js';
 import { EndpointState } from './endpoints.js';
 import { nameHidden } from '../hidden-characters.js';
 
@@ -25,7 +26,7 @@ const PERIODS = [
   { label: 'The last 7 days', value: 7 * 24 },
 ];
 
-type Opened = 'rotate' | 'replay' | 'delete';
+type Opened = 'settings' | 'rotate' | 'replay' | 'delete';
 
 export function EndpointView({ id }: { id: string }) {
   const endpoint = useResource(() => call((client) => client.endpoints.get(id)), [id]);
@@ -67,6 +68,13 @@ export function EndpointView({ id }: { id: string }) {
                 <div class="actions">
                   <Button
                     onClick={() => {
+                      setOpened('settings');
+                    }}
+                  >
+                    Change types and headers
+                  </Button>
+                  <Button
+                    onClick={() => {
                       setOpened('replay');
                     }}
                   >
@@ -94,6 +102,16 @@ export function EndpointView({ id }: { id: string }) {
           </div>
         )}
       </Loaded>
+      {opened === 'settings' && data !== null && (
+        <EndpointSettingsDialog
+          endpoint={data}
+          onClose={close}
+          onChanged={(changed) => {
+            endpoint.set(() => changed);
+            close();
+          }}
+        />
+      )}
       {opened === 'rotate' && <RotateDialog id={id} onClose={close} />}
       {opened === 'replay' && <ReplayDialog id={id} onClose={close} />}
       {opened === 'delete' && <DeleteDialog id={id} onClose={close} />}
@@ -102,7 +120,7 @@ export function EndpointView({ id }: { id: string }) {
 }
 
 function Details({ endpoint }: { endpoint: Endpoint }) {
-  const { id, url, description, rateLimitPerSecond, createdAt, disabledAt } = endpoint;
+  const { id, url, description, types, headerNames, rateLimitPerSecond, createdAt, disabledAt } = endpoint;
   return (
     <Card title="Details">
       <Facts>
@@ -115,6 +133,8 @@ function Details({ endpoint }: { endpoint: Endpoint }) {
             <bdi>{nameHidden(description)}</bdi>
           </Fact>
         )}
+        <Fact name="Types">{types.length === 0 ? 'all' : types.join(', ')}</Fact>
+        {headerNames.length > 0 && <Fact name="Headers">{headerNames.join(', ')}</Fact>}
         <Fact name="Requests">
           {rateLimitPerSecond === 0 ? 'without a limit' : `at most ${rateLimitPerSecond} per second`}
         </Fact>

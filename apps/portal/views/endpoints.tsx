@@ -3,6 +3,7 @@ import { SluiceError, type DeliveryMode, type Endpoint } from '#client/index.js'
 import { announce } from '../components/announcer.js';
 import { Button } from '../components/button.js';
 import { Dialog } from '../components/dialog.js';
+import { ENDPOINT_POINTERS, HeadersField, headersOf, TypesField } from '../components/endpoint-fields.js';
 import { Field } from '../components/field.js';
 import { Form } from '../components/form.js';
 import { Icon } from '../components/icon.js';
@@ -66,6 +67,7 @@ export function EndpointsView() {
               <a class="row-main row-link" href={href(`endpoints/${endpoint.id}`)}>
                 <span class="url">{endpoint.url}</span>
                 <span class="hint">{endpoint.description === '' ? endpoint.id : nameHidden(endpoint.description)}</span>
+                {endpoint.types.length > 0 && <span class="hint">{endpoint.types.join(', ')}</span>}
               </a>
               <EndpointState endpoint={endpoint} />
               <Icon name="next" />
@@ -156,8 +158,12 @@ function DeliveryModes() {
 function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: () => void }) {
   const [url, setUrl] = useState('');
   const [description, setDescription] = useState('');
+  const [types, setTypes] = useState<readonly string[]>([]);
+  const [lines, setLines] = useState('');
   const { run, isRunning, error } = useAction(async () => {
-    const { secret } = await call((client) => client.endpoints.create({ url, description }));
+    const { secret } = await call((client) =>
+      client.endpoints.create({ url, description, types: [...types], headers: headersOf(lines) }),
+    );
     const hint =
       account.value?.delivery === 'webhooks'
         ? undefined
@@ -193,7 +199,14 @@ function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: 
             />
           )}
         </Field>
-        <Problem error={error} fields={['/url', '/description']} />
+        <TypesField value={types} onChange={setTypes} error={error} />
+        <HeadersField
+          value={lines}
+          onChange={setLines}
+          error={error}
+          hint="One “Name: value” in a line. Values are stored encrypted and never shown again."
+        />
+        <Problem error={error} fields={['/url', '/description', ...ENDPOINT_POINTERS, '/types/0']} />
         <footer class="actions">
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="primary" isBusy={isRunning}>

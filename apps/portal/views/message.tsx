@@ -3,6 +3,7 @@ import type { Attempt, Message } from '#client/index.js';
 import { announce } from '../components/announcer.js';
 import { Button, CopyButton } from '../components/button.js';
 import { Loaded } from '../components/loaded.js';
+import { MetadataCard } from '../components/message-fields.js';
 import { Badge, Card, Empty, Fact, Facts, Id, Page, Status, Time, type Tone } from '../components/parts.js';
 import { Problem } from '../components/problem.js';
 import { call } from '../connection.js';
@@ -87,6 +88,9 @@ export function MessageView({ id }: { id: string }) {
           <div class="columns detail">
             <div>
               <Body text={shown.message} />
+              {shown.metadata !== undefined && Object.keys(shown.metadata).length > 0 && (
+                <MetadataCard metadata={shown.metadata} />
+              )}
               <Card title="Attempts">
                 <Loaded resource={attempts} rows={2}>
                   {(made) =>
@@ -96,7 +100,9 @@ export function MessageView({ id }: { id: string }) {
                       <p class="hint">
                         {shown.status === 'cancelled'
                           ? 'None: it was cancelled before.'
-                          : 'None yet. They appear here as they happen.'}
+                          : shown.status === 'skipped'
+                            ? 'None: no endpoint wants messages of its type. Replay it to one that does.'
+                            : 'None yet. They appear here as they happen.'}
                       </p>
                     )
                   }
@@ -118,8 +124,25 @@ export function MessageView({ id }: { id: string }) {
                   <Time at={shown.updatedAt} />
                 </Fact>
                 {shown.deliverAt !== null && <Fact name="Deliver at">{formatTime(shown.deliverAt)}</Fact>}
+                {shown.type !== undefined && (
+                  <Fact name="Type">
+                    <a href={href('messages', { type: shown.type })}>
+                      <code>{shown.type}</code>
+                    </a>
+                  </Fact>
+                )}
+                {shown.orderingKey !== undefined && (
+                  <Fact name="Ordering key">
+                    <code>{shown.orderingKey}</code>
+                  </Fact>
+                )}
                 <Fact name="Delivery">{DELIVERIES[shown.delivery]}</Fact>
                 <Fact name="Attempts">{shown.attempts}</Fact>
+                {shown.nextAttemptAt !== null && (
+                  <Fact name="Next attempt">
+                    <Time at={shown.nextAttemptAt} />
+                  </Fact>
+                )}
               </Facts>
             </Card>
           </div>

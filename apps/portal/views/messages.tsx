@@ -4,6 +4,7 @@ import { Button } from '../components/button.js';
 import { Snippets } from '../components/code.js';
 import { Icon } from '../components/icon.js';
 import { Live } from '../components/live.js';
+import { fieldsLine } from '../components/message-fields.js';
 import { Empty, focusHeading, Page, Skeleton, Status, Time } from '../components/parts.js';
 import { Problem } from '../components/problem.js';
 import { apiKey, call } from '../connection.js';
@@ -16,16 +17,18 @@ import { can } from '../session.js';
 const PAGE_SIZE = 25;
 /** Includes the messages that have arrived since the page was loaded. */
 const MAX_ROWS = 100;
-const STATUSES: readonly MessageStatus[] = ['queued', 'processing', 'delivered', 'failed', 'cancelled'];
+const STATUSES: readonly MessageStatus[] = ['queued', 'processing', 'delivered', 'failed', 'cancelled', 'skipped'];
 
 export function MessagesView() {
   const { query } = route.value;
   const status = STATUSES.find((one) => one === query.get('status'));
   const cursor = query.get('cursor') ?? undefined;
-  const merge = (page: ListPage<Message>, message: Message) => merged(page, message, status, cursor === undefined);
+  const type = query.get('type') ?? '';
+  const filter: Filter = { status, type };
+  const merge = (page: ListPage<Message>, message: Message) => merged(page, message, filter, cursor === undefined);
   const { data, error, isLoading, reload, set } = useResource<ListPage<Message>>(
-    () => call((client) => client.messages.list({ status, cursor, limit: PAGE_SIZE }).page()),
-    [status, cursor],
+    () => call((client) => client.messages.list({ ...queryOf(filter), cursor, limit: PAGE_SIZE }).page()),
+    [status, type, cursor],
     (page) => [...latest()].reduce(merge, page),
   );
   useReloadWhenLive(reload);
@@ -33,7 +36,7 @@ export function MessagesView() {
     (message) => {
       set((page) => merge(page, message));
     },
-    [status, cursor],
+    [status, type, cursor],
   );
 
   // Rows under the pointer, the focus or the eyes stay where they are.
@@ -75,13 +78,14 @@ export function MessagesView() {
         {[undefined, ...STATUSES].map((one) => (
           <a
             key={one ?? 'all'}
-            href={href('messages', { status: one ?? null })}
+            href={href('messages', { ...queryOf(filter), status: one ?? null })}
             aria-current={one === status ? 'true' : undefined}
           >
             {one ?? 'all'}
           </a>
         ))}
       </nav>
+      <TypeFilter filter={filter} />
       <Problem error={error} onRetry={reload} />
       {news > 0 && (
         <div class="news" role="status">
@@ -91,7 +95,7 @@ export function MessagesView() {
       {data === null ? (
         isLoading && <Skeleton rows={8} />
       ) : data.data.length === 0 ? (
-        <NoMessages status={status} isFirstPage={cursor === undefined} />
+        <NoMessages filter={filter} isFirstPage={cursor === undefined} />
       ) : (
         <table ref={table} class="list links messages">
           <thead>
@@ -115,6 +119,7 @@ export function MessagesView() {
                 <td>
                   <a class="row-link" href={href(`messages/${message.id}`)}>
                     <bdi class="preview">{previewOf(message.message)}</bdi>
+                    {fieldsLine(message) !== '' && <bdi class="sub fields">{fieldsLine(message)}</bdi>}
                     <code class="sub wide">{message.id}</code>
                     <span class="sub narrow">
                       <Time at={message.createdAt} />
@@ -133,13 +138,13 @@ export function MessagesView() {
       {data !== null && (cursor !== undefined || data.nextCursor !== null) && (
         <nav class="pager" aria-label="Pages">
           {cursor !== undefined && (
-            <a class="button plain" href={href('messages', { status: status ?? null })}>
+            <a class="button plain" href={href('messages', queryOf(filter))}>
               <Icon name="back" />
               <span>Newest</span>
             </a>
           )}
           {data.nextCursor !== null && (
-            <a class="button plain" href={href('messages', { status: status ?? null, cursor: data.nextCursor })}>
+            <a class="button plain" href={href('messages', { ...queryOf(filter), cursor: data.nextCursor })}>
               <span>Older</span>
               <Icon name="next" />
             </a>
@@ -150,10 +155,57 @@ export function MessagesView() {
   );
 }
 
-function NoMessages({ status, isFirstPage }: { status: MessageStatus | undefined; isFirstPage: boolean }) {
-  if (status !== undefined || !isFirstPage) {
+interface Filter {
+  readonly status: MessageStatus | undefined;
+  /** A type, or words and `*`; empty for all. */
+  readonly type: string;
+}
+
+const queryOf = ({ status, type }: Filter) => ({
+  ...(status !== undefined && { status }),
+  ...(type !== '' && { type }),
+});
+
+/** The filter is part of the address, so that it can be linked and gone back from. */
+function TypeFilter({ filter }: { filter: Filter }) {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <search>
+      <form
+        class="type-filter"
+        onSubmit={(event) => {
+          event.preventDefault();
+          location.hash = href('messages', queryOf({ ...filter, type: input.current?.value.trim() ?? '' }));
+        }}
+      >
+        <input
+          ref={input}
+          key={filter.type}
+          class="mono"
+          aria-label="Type"
+          placeholder="Type, such as order.paid or order.*"
+          autocomplete="off"
+          spellcheck={false}
+          defaultValue={filter.type}
+        />
+        <Button type="submit">Filter</Button>
+        {filter.type !== '' && (
+          <a class="button plain" href={href('messages', queryOf({ ...filter, type: '' }))}>
+            All types
+          </a>
+        )}
+      </form>
+    </search>
+  );
+}
+
+function NoMessages({ filter: { status, type }, isFirstPage }: { filter: Filter; isFirstPage: boolean }) {
+  if (status !== undefined || type !== '' || !isFirstPage) {
+    const of = type === '' ? '' : ` of type ${type}`;
     return (
-      <Empty title={status === undefined ? 'No older messages' : `No messages are ${status}`}>
+      <Empty
+        title={!isFirstPage ? 'No older messages' : `No messages${of}${status === undefined ? '' : ` are ${status}`}`}
+      >
         <p>
           <a href={href('messages')}>Show all messages</a>
         </p>
@@ -176,15 +228,20 @@ function isHeld(table: HTMLTableElement): boolean {
 function merged(
   page: ListPage<Message>,
   event: Message,
-  status: MessageStatus | undefined,
+  { status, type }: Filter,
   isFirstPage: boolean,
 ): ListPage<Message> {
   const known = page.data.find(({ id }) => id === event.id);
   const message = known === undefined ? event : newest(known, event);
   const others = page.data.filter((one) => one !== known);
-  const fits = status === undefined || message.status === status;
+  const fits = (status === undefined || message.status === status) && isOfType(type, message.type);
   // Ids are in the order of their creation.
   const isCovered = page.nextCursor === null || message.id > (page.data.at(-1)?.id ?? '');
   const rows = fits && (known !== undefined || (isFirstPage && isCovered)) ? [message, ...others] : others;
   return { ...page, data: rows.toSorted((one, other) => (one.id < other.id ? 1 : -1)).slice(0, MAX_ROWS) };
+}
+
+function isOfType(filter: string, type: string | undefined): boolean {
+  if (filter.endsWith('*')) return type?.startsWith(filter.slice(0, -1)) === true;
+  return filter === '' || type === filter;
 }

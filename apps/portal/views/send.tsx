@@ -5,10 +5,21 @@ import { Snippets } from '../components/code.js';
 import { Field } from '../components/field.js';
 import { Form } from '../components/form.js';
 import { Icon } from '../components/icon.js';
+import { fieldsLine, MESSAGE_FIELDS, MessageFields, metadataProblem } from '../components/message-fields.js';
 import { Card, Page, Status } from '../components/parts.js';
 import { fieldError, Problem } from '../components/problem.js';
 import { apiKey, call, pause } from '../connection.js';
-import { addSent, advanceSent, changed, deliverAt, keyOfDraft, sent, text, type Sent } from '../draft.js';
+import {
+  addSent,
+  advanceSent,
+  changed,
+  deliverAt,
+  fieldsOfDraft,
+  keyOfDraft,
+  sent,
+  text,
+  type Sent,
+} from '../draft.js';
 import { byteLength, formatMilliseconds, formatNumber, formatTime, previewOf } from '../format.js';
 import { useAction } from '../hooks.js';
 import { liveState, useMessageEvents } from '../live.js';
@@ -22,7 +33,8 @@ const MAX_DELAY_DAYS = 30;
 export function SendView() {
   const bytes = byteLength(text.value);
   const time = deliverAt.value === '' ? null : chosenTime(deliverAt.value);
-  const isDisabled = pause.value !== null || time?.problem !== undefined || bytes > MAX_BYTES || bytes === 0;
+  const isInvalid = time?.problem !== undefined || metadataProblem() !== undefined || bytes > MAX_BYTES || bytes === 0;
+  const isDisabled = pause.value !== null || isInvalid;
 
   useMessageEvents((message) => {
     if (advanceSent(message) && message.status === 'delivered') announce('The message is delivered.');
@@ -32,6 +44,7 @@ export function SendView() {
     const options = {
       idempotencyKey: keyOfDraft(),
       deliverAt: time?.at,
+      ...fieldsOfDraft(),
     };
     const message = await call((client) => client.messages.send(text.value, options));
     changed();
@@ -92,7 +105,8 @@ export function SendView() {
                   />
                 )}
               </Field>
-              <Problem error={error} fields={['/message', '/deliverAt']} />
+              <MessageFields error={error} />
+              <Problem error={error} fields={['/message', '/deliverAt', ...MESSAGE_FIELDS]} />
               {isOutcomeUnknown(error) && (
                 <p class="hint">The message may be stored. Send it again: that creates no second one.</p>
               )}
@@ -126,7 +140,8 @@ export function SendView() {
 
 function SentMessage({ sent: { message, steps } }: { sent: Sent }) {
   const start = new Date(message.createdAt).getTime();
-  const isScheduled = 'deliverAt' in message && message.deliverAt !== null && message.status === 'queued';
+  const due = message.status === 'queued' ? (message.deliverAt ?? null) : null;
+  const fields = fieldsLine(message);
   return (
     <li>
       <p class="sent-text">
@@ -137,6 +152,7 @@ function SentMessage({ sent: { message, steps } }: { sent: Sent }) {
           </a>
         )}
       </p>
+      {fields !== '' && <bdi class="sub fields">{fields}</bdi>}
       <ol class="steps">
         {steps.map(({ status, at }, index) => (
           <li key={`${status}${index}`}>
@@ -146,7 +162,7 @@ function SentMessage({ sent: { message, steps } }: { sent: Sent }) {
             </span>
           </li>
         ))}
-        {isScheduled && message.deliverAt !== null && <li class="hint">due {formatTime(message.deliverAt)}</li>}
+        {due !== null && <li class="hint">due {formatTime(due)}</li>}
         {liveState.value !== 'live' && <li class="hint">no live updates</li>}
       </ol>
     </li>

@@ -1,8 +1,11 @@
+import { useState } from 'preact/hooks';
 import type { Usage, UsageWindow } from '#client/index.js';
 import { Button } from '../components/button.js';
 import { Badge, Card, Figure, Page, Skeleton, Time } from '../components/parts.js';
+import { Pausing } from '../components/paused.js';
 import { Problem } from '../components/problem.js';
 import { Ring } from '../components/meter.js';
+import { UsageHistory } from '../components/usage-history.js';
 import { call, pause, rateLimit } from '../connection.js';
 import { formatBytes, formatMoment, formatDuration, formatNumber, formatUpTo } from '../format.js';
 import { useNow, useRefresh, useResource } from '../hooks.js';
@@ -18,6 +21,7 @@ export function UsageView() {
   const usage = useResource(() => call((client) => client.account.usage()), []);
   useRefresh(usage, REFRESH_MS);
   const { data, error, isLoading, reload } = usage;
+  const [round, setRound] = useState(0);
   return (
     <Page
       title="Usage"
@@ -27,14 +31,27 @@ export function UsageView() {
           : `What ${nameHidden(account.value.name)} has used of its ${account.value.plan} plan.`
       }
       actions={
-        <Button icon="refresh" onClick={reload} isBusy={isLoading && data !== null}>
+        <Button
+          icon="refresh"
+          onClick={() => {
+            reload();
+            setRound((last) => last + 1);
+          }}
+          isBusy={isLoading && data !== null}
+        >
           Refresh
         </Button>
       }
     >
       <Problem error={error} onRetry={reload} />
       {data === null && pause.value === null ? isLoading && <Skeleton rows={6} /> : <Figures usage={data} />}
-      {data !== null && <p class="hint">Refreshed every minute while you look. Each time counts as one request.</p>}
+      <Pausing />
+      <UsageHistory round={round} />
+      {data !== null && (
+        <p class="hint">
+          All but the messages over time is refreshed every minute while you look. Each time counts as one request.
+        </p>
+      )}
     </Page>
   );
 }
@@ -50,6 +67,7 @@ function Figures({ usage }: { usage: Usage | null }) {
         {day !== null && <WindowCard title="Requests in 24 hours" window={day} />}
         {usage !== null && <StorageCard storage={usage.storage} />}
       </div>
+      <NextRequest windows={[minute, day]} />
       {usage !== null && <Backlog messages={usage.messages} />}
       <Bans />
     </>
@@ -62,6 +80,18 @@ function windowOf(name: 'minute' | 'day', usage: Usage | null): UsageWindow | nu
   if (stated === undefined) return usage === null ? null : usage[name];
   const { limit, remaining } = stated;
   return { limit, remaining, used: limit - remaining, resetsAt: stated.resetsAt.toISOString() };
+}
+
+/** When both limits, and a ban of the key, admit a request again. */
+function NextRequest({ windows }: { windows: readonly (UsageWindow | null)[] }) {
+  const now = useNow();
+  const ends = windows.map((window) => (window?.remaining === 0 ? Date.parse(window.resetsAt) : 0));
+  const at = Math.max(...ends, pause.value?.until ?? 0);
+  return (
+    <Figure title="Next request" value={at > now ? `in ${formatDuration(at - now)}` : 'now'}>
+      {at > now ? `admitted at ${formatMoment(at)}` : 'admitted at once'}
+    </Figure>
+  );
 }
 
 function StorageCard({ storage }: { storage: Usage['storage'] }) {

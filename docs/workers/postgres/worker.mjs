@@ -10,9 +10,10 @@ const worker = new Worker(QUEUE_NAME, deliver, {
   ...{ maxStalledCount: 2_147_483_647, runRetryDelay: 1_000 },
 });
 
-async function deliver({ data: { v, id, message } }) {
+async function deliver({ data: { v, id, message, type, metadata, orderingKey } }) {
   if (v !== 1) throw new Error(`Unknown job version ${v}.`);
-  console.log(id, message); // Your work, at least once per id.
+  // Your work, at least once per id. Fields that were not sent are undefined.
+  console.log(id, message, JSON.stringify({ type, metadata, orderingKey }));
 }
 
 for (const part of [worker, connection]) part.on('error', (error) => console.error(error.message));

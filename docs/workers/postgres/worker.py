@@ -1,6 +1,7 @@
 """A worker without Sluice, in Python: BullMQ on PostgreSQL. Settings: DATABASE_URL and QUEUE_NAME."""
 
 import asyncio
+import json
 import os
 import signal
 
@@ -10,7 +11,9 @@ from bullmq import Worker
 async def deliver(job, token):
     if job.data["v"] != 1:
         raise ValueError(f"Unknown job version {job.data['v']}.")
-    print(job.data["id"], job.data["message"], flush=True)  # Your work, at least once per id.
+    # Your work, at least once per id. Fields that were not sent are missing.
+    sent = {name: job.data[name] for name in ("type", "metadata", "orderingKey") if name in job.data}
+    print(job.data["id"], job.data["message"], json.dumps(sent, separators=(",", ":")), flush=True)
 
 
 async def main():

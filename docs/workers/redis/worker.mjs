@@ -11,9 +11,10 @@ const connection =
 const options = { connection, concurrency: 10, maxStalledCount: 1_000_000 };
 const workers = QUEUE_NAME.split(',').map((name) => new Worker(name, deliver, options));
 
-async function deliver({ data: { v, id, message } }) {
+async function deliver({ data: { v, id, message, type, metadata, orderingKey } }) {
   if (v !== 1) throw new Error(`Unknown job version ${v}.`);
-  console.log(id, message); // Your work, at least once per id.
+  // Your work, at least once per id. Fields that were not sent are undefined.
+  console.log(id, message, JSON.stringify({ type, metadata, orderingKey }));
 }
 
 for (const part of [connection, ...workers]) part.on('error', (error) => console.error(error.message));

@@ -2,6 +2,7 @@
 several names separated by commas."""
 
 import asyncio
+import json
 import os
 import signal
 
@@ -12,7 +13,9 @@ from redis.asyncio import Redis, RedisCluster
 async def deliver(job, token):
     if job.data["v"] != 1:
         raise ValueError(f"Unknown job version {job.data['v']}.")
-    print(job.data["id"], job.data["message"], flush=True)  # Your work, at least once per id.
+    # Your work, at least once per id. Fields that were not sent are missing.
+    sent = {name: job.data[name] for name in ("type", "metadata", "orderingKey") if name in job.data}
+    print(job.data["id"], job.data["message"], json.dumps(sent, separators=(",", ":")), flush=True)
 
 
 def connect():

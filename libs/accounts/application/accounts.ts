@@ -6,6 +6,10 @@ import type { ApiKey } from '../domain/api-key.js';
 export interface AccountFilter {
   /** Only accounts that are suspended. */
   readonly onlySuspended: boolean;
+  /** Only accounts whose name contains this, in upper or lower case. */
+  readonly name?: string | undefined;
+  /** Only the account with this external id. */
+  readonly externalId?: string | undefined;
 }
 
 /** A key as it was at one moment. */
@@ -27,7 +31,11 @@ export type Actor = 'account' | 'operator';
  * same transaction, so that no process uses data that it has cached before.
  */
 export abstract class Accounts {
-  /** Stores an account with its first key, both or neither. `hash` is the keyed hash of that key. */
+  /**
+   * Stores an account with its first key, both or neither. `hash` is the keyed hash of that key.
+   * @throws DomainError `external_id_taken` when another account has its external id, or `unavailable` when its plan was
+   * deleted meanwhile
+   */
   abstract add(account: Account, key: ApiKey, hash: Buffer): Promise<void>;
 
   abstract find(id: string, by: Actor): Promise<Account | null>;
@@ -36,12 +44,16 @@ export abstract class Accounts {
   abstract list(page: Page & AccountFilter): Promise<Account[]>;
 
   /**
-   * Changes the plan, limits and delivery mode of an account, and whether it is suspended. Concurrent changes run one
-   * after the other, each on the latest state.
+   * Changes an account. Concurrent changes run one after the other, each on the latest state.
    * @param change returns the new state; nothing changes when it throws
    * @returns the new state; null when there is no such account
+   * @throws DomainError `external_id_taken` when another account has its external id
    */
-  abstract update(id: string, change: (account: Account) => Account, by: Actor): Promise<Account | null>;
+  abstract update(
+    id: string,
+    change: (account: Account) => Account | Promise<Account>,
+    by: Actor,
+  ): Promise<Account | null>;
 
   /** The key with this hash, unless it is unknown or revoked. The caller must check its expiry. */
   abstract findKey(hash: Buffer): Promise<FoundKey | null>;
@@ -51,9 +63,9 @@ export abstract class Accounts {
 
   /**
    * Adds a key, unless the account already has MAX_KEYS live ones: neither revoked nor expired.
-   * @returns whether it was added
+   * @returns whether it was added; null when there is no such account
    */
-  abstract addKey(key: ApiKey, hash: Buffer, by?: Actor): Promise<boolean>;
+  abstract addKey(key: ApiKey, hash: Buffer, by?: Actor): Promise<boolean | null>;
 
   /** @returns false when the account has no such key, or it is already revoked */
   abstract revokeKey(accountId: string, keyId: string, at: Date, by: Actor): Promise<boolean>;

@@ -1,9 +1,10 @@
 import type { Clock } from '#kernel/clock.js';
 import { ValidationError } from '#kernel/domain-error.js';
 import type { Ids } from '#kernel/ids.js';
-import { nameError } from '../domain/account.js';
+import { accountNotFound, nameError } from '../domain/account.js';
 import { assertCanGrant, tooManyKeys, type ApiKey, type Scope } from '../domain/api-key.js';
 import type { Accounts, Actor } from './accounts.js';
+import { unauthorized } from './authenticate-caller.js';
 import type { KeySecrets } from './key-secrets.js';
 
 /** A key with its plain text, which is not stored. */
@@ -37,6 +38,7 @@ export class CreateApiKey {
    * @throws ValidationError when the name is invalid or the expiry is not in the future
    * @throws DomainError `insufficient_scope` for a scope that the grantor does not have
    * @throws DomainError `too_many_keys`
+   * @throws DomainError `account_not_found` to operators, `unauthorized` to the account itself, when it was deleted
    */
   async execute(grantor: Grantor, input: NewApiKey, by: Actor = 'account'): Promise<IssuedKey> {
     const at = this.clock.now();
@@ -56,7 +58,9 @@ export class CreateApiKey {
       lastUsedAt: null,
     };
     const { key, hash } = this.secrets.issue();
-    if (!(await this.accounts.addKey(apiKey, hash, by))) throw tooManyKeys();
+    const added = await this.accounts.addKey(apiKey, hash, by);
+    if (added === null) throw by === 'operator' ? accountNotFound() : unauthorized();
+    if (!added) throw tooManyKeys();
     return { apiKey, key };
   }
 }

@@ -1,43 +1,47 @@
 import { thrownBy } from '../../../test/support/messages.js';
+import { ENTERPRISE, FREE, PRO } from '../../../test/support/plans.js';
 import { Account, nameError } from './account.js';
 import { limitsError, MAX_LIMIT } from './request-limits.js';
-import { PLAN_LIMITS } from './plan.js';
 
-const account = Account.open('acct_1', 'Acme', new Date('2026-11-21T09:30:00.123Z'));
+const account = Account.open('acct_1', 'Acme', FREE, new Date('2026-11-21T09:30:00.123Z'));
 const agreed = { perMinute: 5_000, perDay: 6_000 };
 
 describe('Account', () => {
-  it('starts on the free plan', () => {
+  it('starts on the plan of new accounts', () => {
     expect(account).toMatchObject({ plan: 'free', limits: { perMinute: 60, perDay: 1_000 } });
   });
 
-  it.each([
-    ['free', { perMinute: 60, perDay: 1_000 }],
-    ['pro', { perMinute: 300, perDay: 10_000 }],
-    ['business', { perMinute: 1_000, perDay: 100_000 }],
-    ['enterprise', { perMinute: 1_000, perDay: 100_000 }],
-  ] as const)('takes the limits of the plan %s, and nothing else changes', (plan, limits) => {
-    const { id, name, createdAt } = account;
-    const expected = { id, name, plan, limits, createdAt, suspended: false, delivery: 'handler' };
-    expect(account.changePlan(plan, null)).toEqual(expected);
+  it.each([FREE, PRO, ENTERPRISE])('takes the limits of the plan $name, and nothing else changes', (plan) => {
+    const { id, createdAt } = account;
+    const changed = new Account(id, 'Acme', plan.name, plan.initialLimits, createdAt);
+    expect(account.changePlan(plan, null)).toEqual(changed);
   });
 
   it('is suspended until it is resumed, whatever its plan', () => {
-    const suspended = account.suspend().suspend().changePlan('pro', null);
+    const suspended = account.suspend().suspend().changePlan(PRO, null);
     expect(suspended).toMatchObject({ plan: 'pro', suspended: true });
-    expect(suspended.resume()).toEqual(account.changePlan('pro', null));
+    expect(suspended.resume()).toEqual(account.changePlan(PRO, null));
   });
 
-  it('has individual limits only with enterprise, and while it stays there', () => {
-    const special = account.changePlan('enterprise', agreed);
+  it('has limits of its own only with a plan without limits, and while it stays there', () => {
+    const special = account.changePlan(ENTERPRISE, agreed);
     expect(special.limits).toEqual(agreed);
-    expect(special.changePlan(null, null)).toEqual(special);
-    expect(special.changePlan('enterprise', null)).toEqual(special);
-    expect(special.changePlan(null, { ...agreed, perDay: 9 }).limits).toEqual({ ...agreed, perDay: 9 });
-    expect(special.changePlan('pro', null).changePlan('enterprise', null).limits).toEqual(PLAN_LIMITS.enterprise);
-    for (const plan of ['free', 'pro', 'business', null] as const) {
+    expect(special.changePlan(ENTERPRISE, null)).toEqual(special);
+    expect(special.changePlan(ENTERPRISE, { ...agreed, perDay: 9 }).limits).toEqual({ ...agreed, perDay: 9 });
+    for (const other of [PRO, { ...ENTERPRISE, name: 'other' }]) {
+      const back = special.changePlan(other, null).changePlan(ENTERPRISE, null);
+      expect(back.limits).toEqual(ENTERPRISE.initialLimits);
+    }
+    for (const plan of [FREE, PRO]) {
       expect(thrownBy(() => account.changePlan(plan, agreed))).toMatchObject({ errors: [{ pointer: '/limits' }] });
     }
+  });
+
+  it('has the limits of its plan once that has some, and those that were agreed when it has none again', () => {
+    const special = account.changePlan(ENTERPRISE, agreed);
+    const limited = special.changePlan({ ...ENTERPRISE, limits: PRO.limits }, null);
+    expect(limited.limits).toEqual(PRO.limits);
+    expect(limited.changePlan(ENTERPRISE, null)).toEqual(special);
   });
 
   it.each(['x', 'Ä & Co. 💌', 'n'.repeat(100), '💌'.repeat(100)])('may be named %j', (name) => {
@@ -48,7 +52,7 @@ describe('Account', () => {
     'may not be named %j',
     (name) => {
       expect(nameError(name)).toMatch(/^name must /);
-      expect(() => Account.open('acct_1', name, new Date(0))).toThrow(nameError(name) ?? '');
+      expect(() => Account.open('acct_1', name, FREE, new Date(0))).toThrow(nameError(name) ?? '');
     },
   );
 });

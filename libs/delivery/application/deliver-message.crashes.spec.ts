@@ -79,6 +79,18 @@ describe('DeliverMessage, after crashes', () => {
     expect(worker.stored(suspect)).toMatchObject({ status: 'processing', crashes: 3 });
   });
 
+  it('leaves it a crash when a suspect was taken over that ran alone: it may have kept its worker busy', async () => {
+    const { worker, running, end } = slowWorker();
+    const suspect = worker.has({ ...lost, crashes: 1 });
+    const run = worker.run(suspect);
+    await loopIteration();
+    expect(running()).toEqual([suspect.id]);
+    await worker.deliveries.claim(jobOf(suspect), claimTerms());
+    await end(suspect);
+    expect(await run).toEqual({ kind: 'done' });
+    expect(worker.stored(suspect)).toMatchObject({ status: 'processing', crashes: 3, loneCrashes: 1 });
+  });
+
   it('renews the claim of a suspect when its turn comes', async () => {
     const { worker, end } = slowWorker();
     const [before, suspect] = [worker.has(), worker.has({ ...lost, crashes: 1 })];

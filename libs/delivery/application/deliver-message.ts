@@ -103,7 +103,7 @@ export class DeliverMessage {
     if ('kind' in first) return first;
     return this.lock.exclusive(async () => {
       const renew = () => this.deliveries.runsAlone(first, terms.leaseMs);
-      if (await retryWhileUnavailable(renew, CLAIMING_MS, stopping)) return this.attempt(first, stopping);
+      if (await retryWhileUnavailable(renew, CLAIMING_MS, stopping)) return this.attempt(first.runAlone(), stopping);
       this.observer.ended('lost_claim');
       return DONE;
     });
@@ -178,7 +178,11 @@ export class DeliverMessage {
     // Retried without limit: the handler has run, and dropping its result would make it run again.
     const settled = await retryWhileUnavailable(() => this.deliveries.settle(claimed, ended), Infinity, stopping);
     this.observer.ended(settled ? how : 'lost_claim');
-    return settled ? outcome : DONE;
+    if (settled) return outcome;
+    // This process was stopped or busy for longer than the lock of the job: it has not crashed. A message that ran alone
+    // may have kept it busy.
+    if (claimed.state.claim?.alone !== true) await this.deliveries.excuse(claimed).catch(() => undefined);
+    return DONE;
   }
 }
 

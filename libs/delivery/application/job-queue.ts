@@ -135,6 +135,19 @@ export abstract class JobQueue {
   abstract removeDead(jobIds: readonly string[]): Promise<void>;
 
   /**
+   * Removes jobs, whatever their state, with all that belongs to them but their events. One that a worker has is left to
+   * that worker.
+   * @returns how many were left
+   */
+  abstract purge(jobIds: readonly string[]): Promise<number>;
+
+  /** The ids of the jobs that the queue has, and of those that its events are about, in parts of bounded size. */
+  abstract mentionedJobs(): AsyncIterable<readonly string[]>;
+
+  /** Removes the events of these jobs. */
+  abstract removeEvents(jobIds: readonly string[]): Promise<void>;
+
+  /**
    * What workers of other programs have ended: soon, but not reliably, because the queue keeps only its newest events.
    * Events shortly before the position are read again.
    * @param position of the previous call; null reads all that the queue still has

@@ -17,11 +17,14 @@ export interface StrayPage {
 }
 
 /**
- * Open messages for handlers that nothing will deliver: they have no outbox entry, no live job and no unexpired claim. A
- * message that is just on its way from one to the next is not found.
+ * Open messages for handlers that nothing will deliver: they have no outbox entry, no live job and no unexpired claim, and
+ * wait for no other message with their ordering key. A message that is just on its way from one to the next is not found.
  */
 export abstract class StrayMessages {
-  /** The census: all strays, and open messages for endpoints without a delivery to make. Reads every open message. */
+  /**
+   * The census: all strays, open messages for endpoints without a delivery to make, and ordering keys of which messages wait
+   * and none is on its way. Reads every open message.
+   */
   abstract count(): Promise<number>;
 
   /**

@@ -3,6 +3,7 @@ import type { Attempt } from '../domain/attempt.js';
 import type { Idempotency } from '../domain/idempotency.js';
 import type { Message } from '../domain/message.js';
 import type { MessageStatus } from '../domain/message-status.js';
+import type { TypeFilter } from '../domain/type-filter.js';
 
 export interface Accepted {
   /**
@@ -27,9 +28,20 @@ export const MAX_PAGE_BYTES = 1_048_576;
 /** Attempts of a message that are listed. */
 export const MAX_ATTEMPTS = 1_000;
 
-export interface MessagePage extends Page {
+export interface TimeSpan {
+  /** When messages were accepted, inclusive; null for from the beginning. */
+  readonly since: Date | null;
+  /** When they were accepted, exclusive; null for no end. */
+  readonly until: Date | null;
+}
+
+export interface MessageFilter extends TimeSpan {
+  readonly type: TypeFilter | null;
+}
+
+export interface MessagePage extends Page, MessageFilter {
   readonly status: MessageStatus | null;
-  /** Only messages whose delivery to this endpoint has failed. */
+  /** Only messages whose delivery to this endpoint has failed, of all types. */
   readonly missedBy: string | null;
 }
 
@@ -96,6 +108,20 @@ export abstract class Messages {
     until: Date,
     max: number,
     onStarted?: OnStarted,
+  ): Promise<number>;
+
+  /**
+   * Cancels queued messages, as `Message.cancel` does, the oldest first: also scheduled ones and some that are accepted
+   * meanwhile, but none that is claimed first. In small steps that are each durable: an error leaves the rest queued.
+   * @param max how many messages
+   * @param onCancelled called after each step with the ids of the jobs of its messages
+   * @returns how many messages
+   */
+  abstract cancelQueued(
+    accountId: string,
+    filter: MessageFilter,
+    max: number,
+    onCancelled: (jobIds: readonly string[]) => Promise<unknown>,
   ): Promise<number>;
 
   /**

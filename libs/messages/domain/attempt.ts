@@ -4,6 +4,9 @@ import { toPlainLine } from '#kernel/text.js';
  * How an attempt to deliver a message ended, or `running`. A `retried` attempt is followed by another one, a `failed`
  * one is not. A `lost` attempt had a worker that was silent for too long, and another worker took the message over.
  */
+/** The error of an attempt that is `lost` although its worker has only been stopped or busy, and went on. */
+export const WORKER_STALLED = 'worker_stalled';
+
 export const ATTEMPT_OUTCOMES = ['running', 'delivered', 'retried', 'failed', 'lost'] as const;
 type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 

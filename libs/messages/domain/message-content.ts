@@ -120,7 +120,9 @@ export const CONTENT_FIELDS = {
     schema: { minLength: 1, maxLength: MAX_ORDERING_KEY, pattern: ORDERING_KEY.source },
     sent: {
       description:
-        'Messages with the same key are delivered one after another, in the order in which they were accepted.',
+        'Messages of the account with the same key are delivered one after another, in the order in which they were ' +
+        'accepted: the next one begins once the one before is `delivered`, `failed` or `cancelled`. 1 to ' +
+        `${MAX_ORDERING_KEY} visible ASCII characters.`,
       examples: ['customer-17'],
     },
     returned: { description: 'The ordering key that was sent, if any.', examples: ['customer-17'] },

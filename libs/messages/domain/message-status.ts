@@ -12,6 +12,10 @@ export const TRANSITIONS = {
   fail: { from: 'processing', to: 'failed' },
   cancel: { from: 'queued', to: 'cancelled' },
   retry: { from: 'failed', to: 'queued' },
+  /** No enabled endpoint of its account wants messages of its type. */
+  skip: { from: 'queued', to: 'skipped' },
+  /** It is sent to an endpoint after all. */
+  replay: { from: 'skipped', to: 'queued' },
 } as const;
 
 export type Transition = keyof typeof TRANSITIONS;

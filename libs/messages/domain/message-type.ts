@@ -11,6 +11,11 @@ export function messageTypeError(type: string): string | null {
   if (type.length > MAX_TYPE || !MESSAGE_TYPE.test(type)) {
     return `type must be words of letters, digits, _ and - joined by dots, at most ${MAX_TYPE} characters.`;
   }
-  if (type.split('.', 1)[0] === RESERVED_WORD) return `type must not begin with ${RESERVED_WORD}: it is reserved.`;
+  if (isReserved(type)) return `type must not begin with ${RESERVED_WORD}: it is reserved.`;
   return null;
+}
+
+/** Whether a type begins with the word that is reserved. */
+export function isReserved(type: string): boolean {
+  return type.split('.', 1)[0] === RESERVED_WORD;
 }

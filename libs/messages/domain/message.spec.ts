@@ -10,6 +10,10 @@ type Changes = (before: MessageState) => Partial<MessageState>;
 const REASON = 'no luck';
 const failed: Changes = ({ failures }) => ({ claim: null, failures: failures + 1, failureReason: REASON });
 
+const afresh: Changes = ({ retries }) => ({
+  ...{ retries: retries + 1, failures: 0, crashes: 0, loneCrashes: 0, failureReason: null },
+});
+
 const claim = aClaim();
 
 const moves: Record<Transition, [(message: Message, at: Date) => Message, Changes]> = {
@@ -31,10 +35,9 @@ const moves: Record<Transition, [(message: Message, at: Date) => Message, Change
   ],
   fail: [(message, at) => message.fail(REASON, at), failed],
   cancel: [(message, at) => message.cancel(at), () => ({})],
-  retry: [
-    (message, at) => message.retry(at),
-    ({ retries }) => ({ retries: retries + 1, failures: 0, crashes: 0, loneCrashes: 0, failureReason: null }),
-  ],
+  retry: [(message, at) => message.retry(at), afresh],
+  skip: [(message, at) => message.skip(at), () => ({})],
+  replay: [(message, at) => message.replay(at), afresh],
 };
 
 const transitions = Object.keys(TRANSITIONS) as Transition[];
@@ -102,8 +105,17 @@ describe('Message', () => {
       'processing -> queued',
       'queued -> cancelled',
       'queued -> processing',
+      'queued -> skipped',
+      'skipped -> queued',
     ]);
-    expect([...MESSAGE_STATUSES].sort()).toEqual(['cancelled', 'delivered', 'failed', 'processing', 'queued']);
+    expect([...MESSAGE_STATUSES].sort()).toEqual([
+      'cancelled',
+      'delivered',
+      'failed',
+      'processing',
+      'queued',
+      'skipped',
+    ]);
     expect([...OPEN_STATUSES].sort()).toEqual(['processing', 'queued']);
   });
 

@@ -36,7 +36,11 @@ export interface MessageState extends MessageContent, SendingTerms {
   readonly failureReason: string | null;
   /** How often the message was retried after it had failed. */
   readonly retries: number;
-  /** When a handler is to be called again after a failed attempt; null unless the message waits for that. */
+  /**
+   * When the next attempt is due: when a handler is to be called again after a failed one. Of a message that was read to be
+   * shown also its `deliverAt`, when it may be leased again, and when the first of its endpoints is due. Null unless it
+   * waits for that.
+   */
   readonly nextAttemptAt: Date | null;
   readonly claim: Claim | null;
 }
@@ -100,9 +104,8 @@ export class Message {
     return DELIVERY_MODES[this.state.delivery].hasEndpoints;
   }
 
-  /** The job's id in the queue. Each retry has a new one, because a queue ignores an id that it still has. */
   get jobId(): string {
-    return this.state.retries === 0 ? this.id : `${this.id}.${this.state.retries}`;
+    return jobIdOf(this.state);
   }
 
   /** How long it waits for its next attempt, from its last change on; null when it does not. */
@@ -142,6 +145,12 @@ export class Message {
     });
   }
 
+  /** The claimed message when it runs alone. */
+  runAlone(): Message {
+    const { claim } = this.state;
+    return Message.restore({ ...this.state, claim: claim && { ...claim, alone: true } });
+  }
+
   deliver(at: Date): Message {
     return this.move('deliver', at, { claim: null, failureReason: null });
   }
@@ -170,13 +179,19 @@ export class Message {
   }
 
   retry(at: Date): Message {
-    return this.move('retry', at, {
-      retries: this.state.retries + 1,
-      failures: 0,
-      crashes: 0,
-      loneCrashes: 0,
-      failureReason: null,
-    });
+    return this.move('retry', at, this.afresh);
+  }
+
+  skip(at: Date): Message {
+    return this.move('skip', at, {});
+  }
+
+  replay(at: Date): Message {
+    return this.move('replay', at, this.afresh);
+  }
+
+  private get afresh(): Partial<MessageState> {
+    return { retries: this.state.retries + 1, failures: 0, crashes: 0, loneCrashes: 0, failureReason: null };
   }
 
   private move(transition: Transition, at: Date, change: Partial<MessageState>): Message {
@@ -189,6 +204,11 @@ export class Message {
     }
     return new Message({ ...this.state, nextAttemptAt: null, ...change, status: to, updatedAt: at });
   }
+}
+
+/** The id of a message's job in the queue. Each retry has a new one, because a queue ignores an id that it still has. */
+export function jobIdOf({ id, retries }: Pick<MessageState, 'id' | 'retries'>): string {
+  return retries === 0 ? id : `${id}.${retries}`;
 }
 
 /** The bytes that a message counts in addition to its content: about the size of the rest of its row. */

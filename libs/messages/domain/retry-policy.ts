@@ -9,6 +9,11 @@ export interface RetryPolicy {
 
 /** A message that was taken over this often may be killing its workers, and runs alone. */
 export const SUSPECT_AFTER_CRASHES = 2;
+/**
+ * How many take-overs of a message do not count as crashes after all, because its worker had only been stopped or busy and
+ * went on. Bounded, because the message itself may keep its workers busy.
+ */
+export const MAX_EXCUSED = 3;
 /** A message that kills its worker this often while it runs alone is a poison message, and fails. */
 export const POISON_AFTER_LONE_CRASHES = 3;
 

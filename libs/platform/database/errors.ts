@@ -55,6 +55,9 @@ export function sqlState(error: unknown): string {
   return typeof code === 'string' ? code : '';
 }
 
+/** The SQLSTATE of a statement that would leave a reference to a row that does not exist. */
+export const FOREIGN_KEY_VIOLATION = '23503';
+
 /** Whether a statement lost to a concurrent one (deadlock, lock timeout) and may succeed later. */
 export function isContention(error: unknown): boolean {
   return /^(40001|40P01|55P03)$/.test(sqlState(error));

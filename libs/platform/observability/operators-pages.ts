@@ -5,7 +5,7 @@ import {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify';
-import type { Secret } from '../http/access/secret.js';
+import type { OperatorKeys } from '../http/access/secret.js';
 
 /** Creates a plugin that serves the pages under a path. */
 export type OpenPages = (basePath: string) => Promise<FastifyPluginCallback>;
@@ -22,7 +22,7 @@ const OWN_RESOURCES_ONLY = [
 ].join('; ');
 
 /**
- * Pages that require the operators' key, opened at the first request. A browser sends the key by HTTP Basic, as the
+ * Pages that require the key of an operator, opened at the first request. A browser sends the key by HTTP Basic, as the
  * password of any user; a program may send it as a bearer token.
  */
 export class OperatorsPages {
@@ -31,7 +31,7 @@ export class OperatorsPages {
 
   constructor(
     private readonly path: string,
-    private readonly operatorsKey: Secret,
+    private readonly operators: OperatorKeys,
   ) {}
 
   /** From now on these pages are served; until then a request gets 503. */
@@ -50,7 +50,7 @@ export class OperatorsPages {
   }
 
   private async respond(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-    if (!this.operatorsKey.matches(presented(request.headers.authorization ?? ''))) {
+    if (this.operators.nameOf(presented(request.headers.authorization ?? '')) === undefined) {
       void reply.code(401).header('www-authenticate', 'Basic realm="Sluice operators", charset="UTF-8"');
       return { error: "Send the operators' key, as the password of any user or as a bearer token." };
     }

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { ALWAYS_ACTIVE } from '#kernel/activity.js';
 import { RepeatedTask } from '#kernel/background-task.js';
 import { Database } from '../database/database.js';
-import { Secret } from '../http/access/secret.js';
+import { OperatorKeys } from '../http/access/secret.js';
 import type { Logger } from '../observability/logging.js';
 import { addDatabaseGauges } from '../observability/database-metrics.js';
 import { Health, type Work } from '../observability/health.js';
@@ -75,8 +75,8 @@ export async function startManaged<Process extends Running>(
   );
   const snapshots = new RepeatedTask(new SnapshotWatch(database, metrics, logger), ALWAYS_ACTIVE, 'at once');
   addDatabaseGauges(metrics);
-  const { adminApiKey } = settings;
-  const queue = adminApiKey === null ? null : new OperatorsPages(QUEUE_PATH, new Secret(adminApiKey));
+  const { operatorKeys } = settings;
+  const queue = operatorKeys.length === 0 ? null : new OperatorsPages(QUEUE_PATH, new OperatorKeys(operatorKeys));
   const closing = [() => snapshots.stop(), () => database.close()];
   const close = async () => {
     for (const next of closing) await next();

@@ -1,17 +1,26 @@
 import { isIP } from 'node:net';
 import { parseDatabaseUrl } from '../database/database-url.js';
 import type { Environment, Format } from './environment.js';
-import { matching, url } from './formats.js';
+import type { OperatorKey } from '../http/access/secret.js';
+import { url } from './formats.js';
 import { readRedis } from '../redis/settings.js';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const SAMPLERS = ['always_on', 'always_off', 'traceidratio'].flatMap((name) => [name, `parentbased_${name}`]);
 
-const BEARER_TOKEN = matching(
-  'a secret of at least 32 characters, all of them visible ASCII',
-  (token) => /^[!-~]{32,}$/.test(token),
-  true,
-);
+/** The name of a key without one. */
+const UNNAMED_OPERATOR = 'operator';
+const OPERATOR_KEYS: Format<OperatorKey[]> = {
+  expected:
+    'one or more keys `key` or `name:key`, separated by commas, each another one: the key at least 32 visible ASCII ' +
+    'characters without commas and colons, the name 1 to 40 of `A-Z a-z 0-9 . _ -`',
+  parse: (text) => {
+    const keys = text.split(',').map((part) => operatorKey(part.trim()));
+    const isValid = keys.every((one) => one !== null) && new Set(keys.map(({ key }) => key)).size === keys.length;
+    return isValid ? keys : undefined;
+  },
+  secret: true,
+};
 const DATABASE_URL: Format<string> = {
   expected: 'a URL like postgres://user:password@host:5432/database',
   parse: (text) => {
@@ -70,7 +79,7 @@ export function readPlatformSettings(env: Environment) {
       perAccount: env.integer('READS_PER_ACCOUNT', 2, 1, 1_000),
       timeoutMs: env.integer('READ_TIMEOUT_MS', 2_000, 10, 600_000),
     },
-    adminApiKey: env.read('ADMIN_API_KEY', null, BEARER_TOKEN),
+    operatorKeys: env.read('ADMIN_API_KEY', [], OPERATOR_KEYS),
     tracing: isTracing(env),
     accessLogSample: env.read('ACCESS_LOG_SAMPLE', 0.01, FRACTION),
     logLevel: env.oneOf('LOG_LEVEL', 'info', LOG_LEVELS),
@@ -78,6 +87,12 @@ export function readPlatformSettings(env: Environment) {
 }
 
 export type PlatformSettings = ReturnType<typeof readPlatformSettings>;
+
+/** Null for a text that is neither a key nor a name and a key. */
+function operatorKey(text: string): OperatorKey | null {
+  const [, name = UNNAMED_OPERATOR, key = ''] = /^(?:([\w.-]{1,40}):)?([!-+\--9;-~]{32,})$/.exec(text) ?? [];
+  return key === '' ? null : { name, key };
+}
 
 /** Whether spans are exported. OpenTelemetry's SDK reads these variables itself, but falls back silently to defaults. */
 function isTracing(env: Environment): boolean {

@@ -10,6 +10,12 @@ interface LeaseRequest {
   readonly waitMs: number;
 }
 
+interface LeaseResponse {
+  readonly messages: readonly Message[];
+  /** Nothing was leased because the account is paused. */
+  readonly paused: boolean;
+}
+
 export interface LeaseObserver {
   leased(messages: number): void;
   acknowledged(messages: number): void;
@@ -40,7 +46,7 @@ export class LeaseMessages {
     { max, leaseMs, waitMs }: LeaseRequest,
     gone: AbortSignal,
     assertAllowed: () => Promise<void>,
-  ): Promise<readonly Message[]> {
+  ): Promise<LeaseResponse> {
     const found = await this.waiting.search(accountId, waitMs, gone, {
       attempt: async () => {
         await assertAllowed();
@@ -54,6 +60,8 @@ export class LeaseMessages {
       mayBeMore: (leased) => leased.mayBeMore,
       nextIn: () => this.leases.nextIn(accountId),
     });
-    return found?.messages ?? [];
+    if (found !== null) return { messages: found.messages, paused: false };
+    // That nothing was leased is true even if the reason cannot be read.
+    return { messages: [], paused: await this.leases.isHalted(accountId).catch(() => false) };
   }
 }

@@ -20,10 +20,12 @@ export abstract class Bans {
   abstract list(page: BanPage): Promise<Ban[]>;
 
   /**
-   * Ends a ban and deletes those before it, so that the next one is a first one.
+   * Ends a ban and deletes those before it, so that the next one is a first one. It takes part in a transaction of
+   * `Repositories.together`.
+   * @returns the ban
    * @throws DomainError `ban_not_found`
    */
-  abstract lift(keyId: string): Promise<void>;
+  abstract lift(keyId: string): Promise<Ban>;
 
   /** Deletes what has no effect any more: no ban within a day, no strikes within a minute, no window that refuses. */
   abstract deleteExpired(): Promise<void>;

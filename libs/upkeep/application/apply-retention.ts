@@ -1,4 +1,5 @@
 import type { BackgroundTask } from '#kernel/background-task.js';
+import type { SettleUsage } from '#usage/index.js';
 import type { Partitions, Period } from './partitions.js';
 
 const DAY_MS = 86_400_000;
@@ -19,13 +20,14 @@ export interface RetentionObserver {
   ran(result: Retained | Error): void;
 }
 
-/** Removes old messages that are final, and adds periods for new ones. */
+/** Removes old messages that are final and counted, and adds periods for new ones. */
 export class ApplyRetention implements BackgroundTask {
   readonly intervalMs = 3_600_000;
 
   /** @param days how long a message is kept after it was created */
   constructor(
     private readonly partitions: Partitions,
+    private readonly usage: Pick<SettleUsage, 'execute'>,
     private readonly days: number,
     private readonly observer: RetentionObserver,
   ) {}
@@ -43,6 +45,7 @@ export class ApplyRetention implements BackgroundTask {
     const removed: Period[] = [];
     for (const period of expired) {
       if (signal.aborted) break;
+      if (!(await this.usage.execute(period, signal))) continue;
       if (await this.partitions.empty(period)) removed.push(period);
     }
     for (const period of expired) {

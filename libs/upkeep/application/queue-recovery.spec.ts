@@ -34,6 +34,7 @@ class CurrentUntil extends CurrentQueue {
 }
 
 class NothingToDo extends Reconciliation {
+  count = () => Promise.resolve();
   take = (_everyMs: number, work: (keep: () => Promise<void>) => Promise<void>) => work(() => Promise.resolve());
   position = () => Promise.resolve('');
   advance = () => Promise.resolve();

@@ -1,6 +1,6 @@
 import { ALWAYS_ACTIVE } from '#kernel/activity.js';
 import { PeriodicTask } from '#kernel/periodic-task.js';
-import type { Deliveries, Messages } from '#messages/index.js';
+import type { Deliveries, Messages, StuckKeys } from '#messages/index.js';
 import type { EventLog } from '#events/index.js';
 import type { FailExpiredLeases } from '#pull/index.js';
 import { ENDED_JOB_LIFETIME_MS, type JobQueue, type StrayMessages } from '#delivery/index.js';
@@ -18,6 +18,7 @@ export const STEPS = [
   'delete_events',
   'fail_leases',
   'requeue_strays',
+  'release_keys',
 ] as const;
 export type Step = (typeof STEPS)[number];
 
@@ -26,7 +27,7 @@ const RARE: ReadonlySet<Step> = new Set(['remove_ended_jobs', 'delete_keys', 'de
 const RARELY = 10;
 
 export interface Reconciled {
-  /** Strays that were requeued: each one is evidence of a fault. */
+  /** Strays that were requeued, and keys that were stuck: each one is evidence of a fault. */
   readonly requeued: number;
   /** Messages whose job a worker of another program has ended. */
   readonly followed: number;
@@ -48,6 +49,7 @@ export class Reconciler {
     delete_events: () => this.events.deleteExpired(),
     fail_leases: () => this.expired.execute(),
     requeue_strays: () => this.requeueStrays(),
+    release_keys: () => this.releaseKeys(),
   };
   private rounds: PeriodicTask | null = null;
   private closed = false;
@@ -60,6 +62,7 @@ export class Reconciler {
     private readonly messages: Messages,
     private readonly events: Pick<EventLog, 'deleteExpired'>,
     private readonly expired: Pick<FailExpiredLeases, 'execute'>,
+    private readonly keys: StuckKeys,
     private readonly reconciliation: Reconciliation,
     private readonly observer: ReconcilerObserver,
     private readonly activity = ALWAYS_ACTIVE,
@@ -117,5 +120,14 @@ export class Reconciler {
     this.activity.note();
     this.observer.healed({ requeued: strays.length, followed });
     return strays.length > 0;
+  }
+
+  /** @returns whether it found any */
+  private async releaseKeys(): Promise<boolean> {
+    const requeued = await this.keys.release();
+    if (requeued === 0) return false;
+    await this.reconciliation.count(requeued);
+    this.observer.healed({ requeued, followed: 0 });
+    return true;
   }
 }

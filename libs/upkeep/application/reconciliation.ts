@@ -20,6 +20,9 @@ export abstract class Reconciliation {
    */
   abstract advance(position: string, strays: number): Promise<void>;
 
+  /** Counts further strays that were found on the way. */
+  abstract count(strays: number): Promise<void>;
+
   /** Begins again with the oldest message. */
   abstract restart(): Promise<void>;
 

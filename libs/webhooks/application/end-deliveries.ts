@@ -1,6 +1,6 @@
 import type { BackgroundTask } from '#kernel/background-task.js';
 import type { EndpointDeliveries } from './endpoint-deliveries.js';
-import type { EndedEndpoint, Endpoints } from './endpoints.js';
+import type { EndedEndpoint, Endpoints } from './endpoints/endpoints.js';
 
 /** Ends the deliveries that wait for endpoints which were disabled or deleted, in one process at a time. */
 export class EndDeliveries implements BackgroundTask {

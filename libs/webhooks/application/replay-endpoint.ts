@@ -3,7 +3,7 @@ import { DomainError, ValidationError } from '#kernel/domain-error.js';
 import type { StorageCap } from '#messages/index.js';
 import type { EndpointDeliveries } from './endpoint-deliveries.js';
 import { endpointNotFound } from '../domain/endpoint.js';
-import type { Endpoints } from './endpoints.js';
+import type { Endpoints } from './endpoints/endpoints.js';
 
 /** Messages that one call replays at most. */
 export const MAX_REPLAYED = 10_000;

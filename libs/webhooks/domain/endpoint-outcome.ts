@@ -1,3 +1,6 @@
+/** Why a delivery is abandoned whose endpoint does not want messages of this type any more. */
+export const TYPES_CHANGED = 'endpoint_types_changed';
+
 /** The delivery of a message to an endpoint that has not got it. */
 export interface Undelivered {
   readonly endpointId: string;

@@ -7,6 +7,8 @@ export const MAX_URL_LENGTH = 2_048;
 /** Unicode code points. */
 export const MAX_DESCRIPTION_LENGTH = 200;
 export const MAX_RATE_LIMIT = 10_000;
+/** Patterns of the types of messages that an endpoint gets. */
+export const MAX_TYPES = 100;
 /** How long a secret that was rotated may remain valid. */
 export const MAX_GRACE_SECONDS = 30 * 86_400;
 
@@ -29,6 +31,10 @@ export interface Endpoint {
   readonly description: string;
   /** Requests that are started in a second, by all workers together; 0 for no limit. */
   readonly rateLimitPerSecond: number;
+  /** Patterns of the types of messages that it gets; none for all. */
+  readonly types: readonly string[];
+  /** The names of the headers that are sent along. Their values are as secret as what signs requests. */
+  readonly headerNames: readonly string[];
   readonly enabled: boolean;
   readonly createdAt: Date;
   /** When it was disabled; null while it is enabled. */
@@ -94,9 +100,7 @@ export function endpointNotFound(): DomainError {
   return new DomainError('endpoint_not_found', 'The account has no endpoint with this id.');
 }
 
-export function tooManyEndpoints(): DomainError {
-  return new DomainError(
-    'too_many_endpoints',
-    `An account can have at most ${MAX_ENDPOINTS} endpoints. Delete one first.`,
-  );
+export function tooManyEndpoints(max: number): DomainError {
+  const remedy = max === 0 ? 'Your plan has no endpoints.' : 'Delete one first.';
+  return new DomainError('too_many_endpoints', `The account can have at most ${max} endpoints. ${remedy}`);
 }

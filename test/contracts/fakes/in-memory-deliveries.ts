@@ -5,9 +5,10 @@ import {
   type JobEnd,
   type NotDue,
 } from '#messages/application/delivering/deliveries.js';
-import type { Attempt } from '#messages/domain/attempt.js';
+import { WORKER_STALLED, type Attempt } from '#messages/domain/attempt.js';
 import { Message, type Claim } from '#messages/domain/message.js';
-import { TRANSITIONS } from '#messages/domain/message-status.js';
+import { OPEN_STATUSES, TRANSITIONS } from '#messages/domain/message-status.js';
+import { MAX_EXCUSED } from '#messages/domain/retry-policy.js';
 import { after } from '../../support/messages.js';
 import type { InMemoryStore } from './in-memory-store.js';
 
@@ -55,6 +56,23 @@ export class InMemoryDeliveries extends Deliveries {
     const nextAttemptAt = ended.waitMs === null ? null : after(ended.waitMs, at);
     this.put(Message.restore({ ...ended.state, updatedAt: at, nextAttemptAt }));
     return Promise.resolve(true);
+  }
+
+  excuse({ id, state: { retries, attempts: number } }: Message): Promise<void> {
+    const found = this.store.messages.get(id)?.state;
+    const attempts = this.store.attempts.get(id) ?? [];
+    const lost = attempts.find((one) => one.number === number && one.outcome === 'lost' && one.error === null);
+    const excused = attempts.filter(({ outcome, error }) => outcome === 'lost' && error === WORKER_STALLED).length;
+    if (lost === undefined || found === undefined || excused >= MAX_EXCUSED) return Promise.resolve();
+    if (found.retries !== retries || !OPEN_STATUSES.some((open) => open === found.status) || found.crashes === 0) {
+      return Promise.resolve();
+    }
+    this.store.attempts.set(
+      id,
+      attempts.map((one) => (one === lost ? { ...one, error: WORKER_STALLED } : one)),
+    );
+    this.put(Message.restore({ ...found, crashes: found.crashes - 1 }));
+    return Promise.resolve();
   }
 
   follow(ends: readonly JobEnd[]): Promise<number> {

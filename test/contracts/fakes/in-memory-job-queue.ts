@@ -129,6 +129,20 @@ export class InMemoryJobQueue extends JobQueue {
     return Promise.resolve();
   }
 
+  purge(jobIds: readonly string[]): Promise<number> {
+    const left = jobIds.filter((id) => this.taken.has(id));
+    for (const id of jobIds) if (!this.taken.has(id)) this.forget(id);
+    return Promise.resolve(left.length);
+  }
+
+  async *mentionedJobs(): AsyncGenerator<readonly string[]> {
+    yield Promise.resolve([...this.jobs.keys()]);
+  }
+
+  removeEvents(): Promise<void> {
+    return Promise.resolve();
+  }
+
   async readEnds(position: string | null) {
     this.reach();
     return Promise.resolve({ ends: new Map<string, never>(), position: position ?? '' });

@@ -1,14 +1,19 @@
-import type { Plan } from '#accounts/index.js';
-import { StorageLedger, type AccountDay, type AccountTotal } from '#messages/application/storage/storage-ledger.js';
+import {
+  StorageLedger,
+  type AccountDay,
+  type AccountTotal,
+  type PlannedStorage,
+  type WrittenDay,
+} from '#messages/application/storage/storage-ledger.js';
 import { unavailable } from '../../support/messages.js';
 
 /** What the unit tests of the cap use; it keeps the contract that PostgresStorageLedger keeps. */
 export class InMemoryStorageLedger extends StorageLedger {
   readonly days = new Map<string, AccountDay>();
-  plan: Plan = 'enterprise';
+  planned: PlannedStorage = { plan: 'enterprise', maxBytes: null };
   away = false;
 
-  add(days: readonly AccountDay[]): Promise<AccountDay[]> {
+  add(days: readonly AccountDay[]): Promise<WrittenDay[]> {
     if (this.away) return Promise.reject(unavailable());
     return Promise.resolve(
       days.map((more) => {
@@ -16,7 +21,7 @@ export class InMemoryStorageLedger extends StorageLedger {
         const { bytes = 0, messages = 0 } = this.days.get(name) ?? {};
         const sum = { ...more, bytes: bytes + more.bytes, messages: messages + more.messages };
         this.days.set(name, sum);
-        return sum;
+        return { ...sum, planned: this.planned };
       }),
     );
   }
@@ -28,7 +33,7 @@ export class InMemoryStorageLedger extends StorageLedger {
       if (accountIds.includes(accountId)) totals.set(accountId, (totals.get(accountId) ?? 0) + bytes);
     }
     return Promise.resolve(
-      new Map([...totals].map(([accountId, bytes]) => [accountId, { bytes: Math.max(0, bytes), plan: this.plan }])),
+      new Map([...totals].map(([accountId, bytes]) => [accountId, { bytes: Math.max(0, bytes), ...this.planned }])),
     );
   }
 }

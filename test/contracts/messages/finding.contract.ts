@@ -1,8 +1,7 @@
-import { after, aMessage, anAccountId, claim, messages } from '../../support/messages.js';
+import { after, aMessage, anAccountId, claim, FIRST_PAGE, messages } from '../../support/messages.js';
 import type { MessagesSubject } from './subject.js';
 
 const TO_HANDLER = { target: 'handler', responseStatus: null, responseBody: null };
-const page = { limit: 100, before: null, status: null, missedBy: null };
 
 export function describeFinding(subject: MessagesSubject): void {
   describe('finding messages', () => {
@@ -67,7 +66,7 @@ export function describeFinding(subject: MessagesSubject): void {
       for (const message of [...sent, aMessage()]) await subject.put(message);
       const newestFirst = sent.map(({ id }) => id).reverse();
       const ids = async (limit: number, before: string | null) =>
-        (await subject.messages.list(accountId, { ...page, limit, before })).messages.map(({ id }) => id);
+        (await subject.messages.list(accountId, { ...FIRST_PAGE, limit, before })).messages.map(({ id }) => id);
       expect(await ids(100, null)).toEqual(newestFirst);
       expect(await ids(3, null)).toEqual(newestFirst.slice(0, 3));
       expect(await ids(3, newestFirst[2] ?? '')).toEqual(newestFirst.slice(3, 6));
@@ -81,7 +80,7 @@ export function describeFinding(subject: MessagesSubject): void {
       for (const message of all) await subject.put(message);
       for (const status of ['queued', 'failed', 'delivered'] as const) {
         const expected = all.filter(({ state }) => state.status === status).map(({ id }) => id);
-        const { messages: listed } = await subject.messages.list(accountId, { ...page, status });
+        const { messages: listed } = await subject.messages.list(accountId, { ...FIRST_PAGE, status });
         expect(listed.map(({ id }) => id)).toEqual(expected.sort().reverse());
       }
     });

@@ -19,6 +19,7 @@ const ROUTES: readonly Attempt[] = [
   ['GET /account', [200]],
   ['PATCH /account', [200], { delivery: 'webhooks' }],
   ['GET /account/usage', [200]],
+  ['GET /account/usage/history', [200]],
   ['POST /account/simulate', [200], { requests: [{ at: 0, count: 1 }] }],
   ['GET /api-keys', [200]],
   ['GET /api-keys/current', [200]],
@@ -43,6 +44,8 @@ const OPERATORS_ROUTES: readonly Attempt[] = [
   ['GET /admin/accounts/acct/api-keys', [401]],
   ['POST /admin/accounts/acct/api-keys', [401], { name: 'new' }],
   ['DELETE /admin/accounts/acct/api-keys/key', [401]],
+  ['GET /admin/accounts/acct/usage/history', [401]],
+  ['GET /admin/usage', [401]],
   ['GET /admin/bans', [401]],
   ['DELETE /admin/bans/key', [401]],
 ];

@@ -44,6 +44,7 @@ const REQUESTS: Readonly<Record<string, (owned: Owned) => readonly (readonly [st
   listAttempts: (owned) => messagesOf(owned).map((id) => [`GET /messages/${id}/attempts`]),
   cancelMessage: (owned) => messagesOf(owned).map((id) => [`POST /messages/${id}/cancel`]),
   retryMessage: (owned) => messagesOf(owned).map((id) => [`POST /messages/${id}/retry`]),
+  cancelQueuedMessages: () => [['POST /messages/cancel', {}]],
   retryFailedMessages: () => [['POST /messages/retry', SINCE]],
   leaseMessages: () => [['POST /messages/lease', { max: 100 }]],
   acknowledgeMessages: ({ leased: { id, leaseToken } }) => [['POST /messages/ack', { leases: [{ id, leaseToken }] }]],

@@ -11,7 +11,7 @@ describe('GET /account responds 200', () => {
     expect(response.status).toBe(200);
     expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
     const limits = { perMinute: 60, perDay: 1_000 };
-    expect(rest).toEqual({ id: account.id, name: 'Test', plan: 'free', limits, delivery: 'handler' });
+    expect(rest).toEqual({ id: account.id, name: 'Test', plan: 'free', limits, delivery: 'handler', paused: false });
     expect(new Date(createdAt as string).toISOString()).toBe(createdAt);
     expect(Math.abs(Date.parse(createdAt as string) - Date.now())).toBeLessThan(60_000);
   });

@@ -6,8 +6,15 @@ const OPERATORS_ROUTES = [
   'PATCH /admin/accounts/any',
   'GET /admin/accounts/any/api-keys',
   'DELETE /admin/accounts/any/api-keys/any',
+  'GET /admin/accounts/any/usage/history',
+  'GET /admin/usage',
   'GET /admin/bans',
   'DELETE /admin/bans/any',
+  'GET /admin/plans',
+  'GET /admin/plans/free',
+  'PUT /admin/plans/free',
+  'DELETE /admin/plans/free',
+  'GET /admin/audit',
 ];
 
 describe('Routes for operators', () => {

@@ -17,7 +17,7 @@ describe('Operators', () => {
     expect(nextCursor).toBeNull();
     expect(data[0]).toEqual({
       ...{ id: accounts[4]?.id, name: 'Test', plan: 'free', limits: { perMinute: 60, perDay: 1_000 } },
-      ...{ suspended: false, delivery: 'handler' },
+      ...{ suspended: false, delivery: 'handler', paused: false, externalId: null },
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string,
     });
   });

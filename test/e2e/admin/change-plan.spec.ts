@@ -67,7 +67,7 @@ describe('PATCH /admin/accounts/:id', () => {
     });
   });
 
-  it.each([{}, { plan: null, limits: null }, { name: 'Other', id: 'other' }])(
+  it.each([{}, { plan: null, limits: null }, { id: 'other', createdAt: 'never' }])(
     'responds 200 to %j with the account unchanged',
     async (body) => {
       const before = await current();

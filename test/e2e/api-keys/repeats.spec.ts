@@ -76,10 +76,18 @@ describe('A management call that is repeated with its Idempotency-Key', () => {
       status: 200,
     },
     {
+      ...{ name: 'cancelling all that is queued', status: 202, body: { type: 'order.*' }, other: {} },
+      route: async () => ((await message('queued')) ? 'POST /messages/cancel' : ''),
+    },
+    {
       ...{ name: 'retrying all that failed', status: 202 },
       ...{ body: { since: '2026-01-01T00:00:00Z', until: everything() } },
       ...{ other: { since: '2026-01-02T00:00:00Z', until: everything() } },
       route: async () => ((await message('failed')) ? 'POST /messages/retry' : ''),
+    },
+    {
+      ...{ name: 'an operator that creates an account', body: { name: 'A' }, other: { name: 'B' }, by: () => OPERATOR },
+      ...{ status: 201, route: 'POST /admin/accounts' },
     },
     {
       ...{ name: 'an operator that creates a key', body: { name: 'A' }, other: { name: 'B' }, by: () => OPERATOR },

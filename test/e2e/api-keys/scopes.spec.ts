@@ -21,6 +21,7 @@ const routes = [
   ['GET /account', 'account:manage'],
   ['PATCH /account', 'account:manage'],
   ['GET /account/usage', 'account:manage'],
+  ['GET /account/usage/history', 'account:manage'],
   ['POST /account/simulate', 'account:manage'],
   ['GET /api-keys', 'account:manage'],
   ['POST /api-keys', 'account:manage'],

@@ -17,6 +17,7 @@ describe('POST /messages/:id/cancel responds 200', () => {
       deliverAt: null,
       attempts: 0,
       failureReason: null,
+      nextAttemptAt: null,
     });
     expect(Date.parse(updatedAt as string)).toBeGreaterThanOrEqual(Date.parse(sent.createdAt));
     expect((await api.ask(account, `GET /messages/${sent.id}`)).body).toEqual(response.body);

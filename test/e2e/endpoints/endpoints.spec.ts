@@ -28,6 +28,7 @@ describe('Endpoints', () => {
     expect(createdAt).toBe(new Date(String(createdAt)).toISOString());
     expect(rest).toEqual({
       ...{ url: URL, description: 'orders', rateLimitPerSecond: 100, enabled: true },
+      ...{ types: [], headerNames: [] },
       ...{ disabledAt: null, disabledReason: null, failingSince: null },
     });
     const shown = (await api.ask(account.key, `GET /endpoints/${String(id)}`)).body;

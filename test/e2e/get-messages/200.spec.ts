@@ -43,7 +43,10 @@ describe('GET /messages responds 200', () => {
     const sent = await api.sent(account, { message: ' é 😀 ' });
     expect(await list()).toEqual({
       data: [
-        { ...sent, delivery: 'handler', deliverAt: null, updatedAt: sent.createdAt, attempts: 0, failureReason: null },
+        {
+          ...{ ...sent, delivery: 'handler', deliverAt: null, updatedAt: sent.createdAt },
+          ...{ attempts: 0, failureReason: null, nextAttemptAt: null },
+        },
       ],
       nextCursor: null,
     });
@@ -85,6 +88,37 @@ describe('GET /messages responds 200', () => {
     for (const [rest, status] of statuses.entries()) {
       const listed = await walk(`?limit=2&status=${status}`);
       expect(listed).toEqual(ids.filter((_id, index) => index % 5 === rest));
+    }
+  });
+
+  it.each([
+    ['order.paid', [1]],
+    ['order.*', [1, 2]],
+    ['order', [0]],
+    ['sluice.*', []],
+  ])('with the messages of type %s', async (type, expected) => {
+    const ids: string[] = [];
+    for (const kind of ['order', 'order.paid', 'order.sent', undefined]) {
+      ids.push((await api.sent(account, { body: { message: 'hello', type: kind } })).id);
+    }
+    for (const more of ['', '&status=queued']) {
+      const { data } = await list(`?type=${type}${more}`);
+      expect(data.map(({ id }) => id)).toEqual(newestFirst(expected.map((index) => ids[index] ?? '')));
+    }
+  });
+
+  it('with the messages that were accepted in a time span, to the millisecond', async () => {
+    const { id, createdAt } = await api.sent(account, { body: { message: 'hello', type: 'order.paid' } });
+    const at = (ms: number) => new Date(Date.parse(createdAt) + ms).toISOString();
+    const inBerlin = `${new Date(Date.parse(createdAt) + 3_600_000).toISOString().slice(0, -1)}%2B01:00`;
+    for (const type of ['', '&type=order.paid', '&type=order.*']) {
+      const found = async (span: string) => (await list(`?${span}${type}`)).data.map((message) => message.id);
+      expect(await found(`since=${at(0)}&until=${at(1)}`)).toEqual([id]);
+      expect(await found(`since=${inBerlin}`)).toEqual([id]);
+      expect(await found(`since=${at(1)}`)).toEqual([]);
+      expect(await found(`until=${at(0)}`)).toEqual([]);
+      expect(await found('until=1960-01-01T00:00:00Z')).toEqual([]);
+      expect(await found('since=9999-12-31T23:59:59.999Z')).toEqual([]);
     }
   });
 

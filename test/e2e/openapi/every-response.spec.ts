@@ -15,6 +15,7 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   'accounts/get-account': ['getAccount 200'],
   'accounts/change-account': ['changeOwnAccount 200'],
   'accounts/get-usage': ['getUsage 200'],
+  'accounts/usage-history': ['getUsageHistory 200', 'getAnyUsageHistory 200', 'listUsage 200'],
   'accounts/simulate': ['simulateLimits 200'],
   'post-accounts/201': ['signUp 201'],
   'post-accounts/403': ['signUp 403'],
@@ -36,6 +37,7 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   'get-message/200': ['getMessage 200'],
   'get-attempts/200': ['listAttempts 200'],
   'cancel-message/200': ['cancelMessage 200'],
+  'cancel-messages/202': ['cancelQueuedMessages 202', 'cancelQueuedMessages 409', 'cancelQueuedMessages 422'],
   'cancel-message/409': ['cancelMessage 409', 'retryMessage 409'],
   'leases/lease': ['leaseMessages 200'],
   'leases/end': [
@@ -45,7 +47,14 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   'events/stream': ['streamEvents 200', 'streamEvents 409'],
   'retry-message/202': ['retryMessage 202'],
   'retry-messages/202': ['retryFailedMessages 202'],
+  'admin/create-account': ['createAccount 201', 'createAccount 409', 'changeAccount 409'],
+  'admin/delete-account': ['deleteAccount 202'],
   'admin/accounts': ['listAccounts 200', 'getAnyAccount 200'],
+  'admin/audit': ['listAudit 200'],
+  'admin/plans': [
+    ...['listPlans 200', 'getPlan 200', 'putPlan 200', 'putPlan 201', 'putPlan 412', 'deletePlan 204'],
+    ...['deletePlan 409', 'deletePlan 412'],
+  ],
   'admin/api-keys': ['listAnyApiKeys 200', 'revokeAnyApiKey 204'],
   'api-keys/repeats': [
     'createAnyApiKey 201',
@@ -56,6 +65,7 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
     'revokeApiKey 409',
     'revokeApiKey 422',
     'createAnyApiKey 409',
+    'createAccount 422',
     'createAnyApiKey 422',
     'revokeAnyApiKey 409',
     'revokeAnyApiKey 422',

@@ -35,6 +35,23 @@ describe('POST /messages and POST /messages/batch respond 507 storage_full', () 
     expect(await api.stored(account)).toEqual(before);
   });
 
+  it('also by what it has stored in metadata, types and ordering keys', async () => {
+    const other = await api.signUp();
+    const metadata = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`name-${index}`, 'é'.repeat(500)]));
+    const fields = { type: 'order.paid', metadata, orderingKey: 'customer-17' };
+    const bytes = 'hello'.length + 'order.paid'.length + 'customer-17'.length;
+    const each = bytes + Buffer.byteLength(JSON.stringify(metadata)) + 256;
+    const messages = Array(11).fill({ message: 'hello', ...fields });
+    for (const count of [11, 22]) {
+      expect((await api.sendBatch(other, { body: { messages } })).status).toBe(202);
+      await until(async () => (await usage(other))[0]?.messages === count);
+      expect(await usage(other)).toEqual([{ bytes: count * each, messages: count }]);
+    }
+    const refused = () => api.send(other, { body: { message: 'x', ...fields } });
+    await until(async () => (await refused()).status === 507);
+    expect((await usage(other))[0]?.bytes).toBeGreaterThan(1_048_576);
+  });
+
   it('but not to a repetition, which gets the first response, or 422 with another body', async () => {
     const other = await api.signUp();
     const [headers, batch] = [{ 'idempotency-key': 'message' }, { 'idempotency-key': 'batch' }];

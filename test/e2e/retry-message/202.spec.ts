@@ -20,6 +20,7 @@ describe('POST /messages/:id/retry responds 202', () => {
       deliverAt: null,
       attempts: 1,
       failureReason: null,
+      nextAttemptAt: null,
     });
     expect(Date.parse(updatedAt as string)).toBeGreaterThanOrEqual(Date.parse(sent.createdAt));
     expect((await api.ask(account, `GET /messages/${sent.id}`)).body).toEqual(response.body);

@@ -19,6 +19,8 @@ describe('A change of an endpoint holds for each attempt that begins after the r
 
   beforeAll(async () => {
     fleet = await Fleet.start({ WEBHOOK_ALLOW_PRIVATE: 'true', WEBHOOK_RETRY_SECONDS: '0' });
+    // The second one may have read the endpoint before a change, too.
+    await fleet.worker();
     await fleet.worker();
     receiver = await Receiver.start();
   });
@@ -44,7 +46,8 @@ describe('A change of an endpoint holds for each attempt that begins after the r
     account = await fleet.client.signUp();
     await ask('PATCH /account', { delivery: 'webhooks' });
     endpoint = (await ask('POST /endpoints', { url: newUrl().url })).body as unknown as Issued;
-    await delivered();
+    // As many as both workers take some of.
+    await Promise.all(Array.from({ length: 20 }, delivered));
   });
 
   it('another URL', async () => {
@@ -64,6 +67,33 @@ describe('A change of an endpoint holds for each attempt that begins after the r
     expect(verify(secret)).toMatchObject({ type: 'message' });
     if (graceSeconds === 0) expect(() => verify(endpoint.secret)).toThrow();
     else expect(verify(endpoint.secret)).toMatchObject({ type: 'message' });
+  });
+
+  it('other headers, and none', async () => {
+    for (const headers of [{ 'X-A': 'a' }, { 'X-B': 'b' }, null]) {
+      await ask(`PATCH /endpoints/${endpoint.id}`, { headers });
+      const requests = await Promise.all(Array.from({ length: 10 }, delivered));
+      const sentAlong = requests.map((request) => [request?.headers['x-a'], request?.headers['x-b']]);
+      const expected = [headers && 'X-A' in headers ? 'a' : undefined, headers && 'X-B' in headers ? 'b' : undefined];
+      expect(sentAlong).toEqual(requests.map(() => expected));
+    }
+  });
+
+  it('other types, also for what was accepted before', async () => {
+    const other = (await ask('POST /endpoints', { url: newUrl().url })).body as unknown as Issued;
+    const deliverAt = new Date(Date.now() + 2_000).toISOString();
+    const body = { message: 'hello', type: 'order.paid' };
+    const { id: before } = (await ask('POST /messages', { ...body, deliverAt })).body;
+    await ask(`PATCH /endpoints/${endpoint.id}`, { types: ['user.*'] });
+    const { id: after } = (await ask('POST /messages', body)).body;
+    for (const id of [before, after]) {
+      await until(async () => (await ask(`GET /messages/${String(id)}`)).body.status === 'delivered');
+      const attempts = (await ask(`GET /messages/${String(id)}/attempts`)).body as unknown as {
+        data: { target: string; responseStatus: number | null }[];
+      };
+      const requested = attempts.data.filter(({ responseStatus }) => responseStatus !== null);
+      expect(requested.map(({ target }) => target)).toEqual([other.id]);
+    }
   });
 
   it('disabled, then enabled', async () => {

@@ -16,7 +16,7 @@ export class AccessGuard implements CanActivate {
     if (access === 'public') return true;
     const { caller, operator } = context.switchToHttp().getRequest<FastifyRequest>();
     if (access === 'operator') {
-      if (operator === true) return true;
+      if (operator !== undefined) return true;
       throw new DomainError('unauthorized', "Send the operators' key: Authorization: Bearer <ADMIN_API_KEY>.");
     }
     if (caller === undefined) throw unauthorized();

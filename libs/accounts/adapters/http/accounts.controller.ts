@@ -1,5 +1,5 @@
 import { Controller, Get, HttpCode, Patch, Post, Req, Res, UseInterceptors } from '@nestjs/common';
-import { IsIn, IsOptional, IsString } from 'class-validator';
+import { IsBoolean, IsIn, IsOptional, IsString } from 'class-validator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type DeliveryMode } from '#kernel/delivery-mode.js';
 import { DELIVERY_MODE_NAMES } from '#kernel/delivery-mode.js';
@@ -35,6 +35,14 @@ class ChangeOwnAccountBody {
   @IsOptional()
   @IsIn(DELIVERY_MODE_NAMES, { message: `delivery must be one of ${DELIVERY_MODE_NAMES.join(', ')}.` })
   delivery?: DeliveryMode | null;
+
+  @Field({
+    description: 'Whether messages are accepted, but not delivered. Unchanged if omitted.',
+    examples: [true],
+  })
+  @IsOptional()
+  @IsBoolean({ message: 'paused must be true or false.' })
+  paused?: boolean | null;
 }
 
 @Section('Account')
@@ -94,15 +102,16 @@ export class AccountsController {
     summary: 'Change the account',
     description:
       'Changes how messages are delivered, everywhere from the next request on. Messages that were accepted before keep ' +
-      'their mode of delivery.',
+      'their mode of delivery. While the account is paused, messages are accepted and wait: after a second, no delivery of ' +
+      'any mode begins, and leases are empty. Deliveries that have begun are finished. Once it is no longer paused, they go ' +
+      'on within a second.',
     response: { description: 'The changed account.', body: ACCOUNT },
   })
   async change(
     @CurrentCaller() { accountId }: Caller,
-    @JsonBody(ChangeOwnAccountBody) { delivery = null }: ChangeOwnAccountBody,
+    @JsonBody(ChangeOwnAccountBody) { delivery, paused }: ChangeOwnAccountBody,
   ): Promise<object> {
-    return accountView(
-      await this.changeAccount.execute(accountId, { plan: null, limits: null, suspended: null, delivery }, 'account'),
-    );
+    const changes = { delivery: delivery ?? undefined, paused: paused ?? undefined };
+    return accountView((await this.changeAccount.execute(accountId, changes, 'account')).after);
   }
 }

@@ -1,78 +1,41 @@
 import { Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req, Res } from '@nestjs/common';
-import {
-  IsBoolean,
-  IsIn,
-  IsOptional,
-  Validate,
-  ValidatorConstraint,
-  type ValidatorConstraintInterface,
-} from 'class-validator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FieldError } from '#kernel/domain-error.js';
 import type { Page } from '#kernel/page.js';
+import { isStorable } from '#kernel/text.js';
 import { ForOperators } from '#platform/http/access/access.js';
+import { CurrentOperator } from '#platform/http/access/caller.js';
 import { JsonBody } from '#platform/http/body/json-body.js';
-import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
+import { Operation, Section } from '#platform/http/openapi/operation.js';
 import { pageModel, pageOf, PAGING, readPage, type PageView } from '#platform/http/body/paging.js';
 import { REPEATABLE, Repeats } from '#platform/http/access/repeats.js';
 import type { AccountFilter } from '../../application/accounts.js';
+import { Audit, difference } from '../../application/audit.js';
 import { ChangeAccount } from '../../application/change-account.js';
 import { CreateApiKey } from '../../application/create-api-key.js';
 import { ReadAccounts } from '../../application/read-accounts.js';
 import { RevokeApiKey } from '../../application/revoke-api-key.js';
-import type { Limits } from '#kernel/limits.js';
-import { limitsError } from '../../domain/request-limits.js';
+import { DeleteAccount } from '../../application/delete-account.js';
+import { SignUp } from '../../application/sign-up.js';
+import { EXTERNAL_ID, externalIdError, MAX_NAME_LENGTH } from '../../domain/account.js';
 import { SCOPES } from '../../domain/api-key.js';
-import { PLANS, type Plan } from '../../domain/plan.js';
+import { ChangeAccountBody, changesOf, choicesOf, CreateAccountBody } from './admin-account-bodies.js';
+import type { Account } from '../../domain/account.js';
 import { CreateApiKeyBody, newKeyOf } from './api-keys.controller.js';
 import {
   ACCOUNT_ID,
   API_KEY_PAGE,
   apiKeyView,
+  CREATED_ACCOUNT,
+  createdAccountView,
+  DELETION,
+  deletionView,
   ISSUED_KEY,
   issuedKeyView,
   KEY_ID,
-  LIMITS,
   OPERATORS_ACCOUNT,
   operatorsAccountView,
-  PLAN,
 } from './views.js';
-
-/** The domain's rule for limits, as a rule of a body. */
-@ValidatorConstraint()
-class ValidLimits implements ValidatorConstraintInterface {
-  validate(value: unknown): boolean {
-    return limitsError(value) === null;
-  }
-
-  defaultMessage(): string {
-    return limitsError(undefined) ?? '';
-  }
-}
-
-class ChangeAccountBody {
-  @Field({ $ref: PLAN, description: 'The new plan. Unchanged if omitted.', examples: ['enterprise'] })
-  @IsOptional()
-  @IsIn(PLANS, { message: `plan must be one of ${PLANS.join(', ')}.` })
-  plan?: Plan | null;
-
-  @Field({
-    $ref: LIMITS,
-    description: 'Individually agreed limits. Only with the plan `enterprise`.',
-    examples: [{ perMinute: 5_000, perDay: 1_000_000 }],
-  })
-  @IsOptional()
-  @Validate(ValidLimits)
-  limits?: Limits | null;
-
-  @Field({
-    description: 'Whether the keys of the account are refused and its queued messages wait. Unchanged if omitted.',
-    examples: [false],
-  })
-  @IsOptional()
-  @IsBoolean({ message: 'suspended must be true or false.' })
-  suspended?: boolean | null;
-}
 
 @Section('Operators')
 @ForOperators()
@@ -80,9 +43,12 @@ class ChangeAccountBody {
 export class AdminAccountsController {
   constructor(
     private readonly accounts: ReadAccounts,
+    private readonly signUp: SignUp,
     private readonly changeAccount: ChangeAccount,
+    private readonly deleteAccount: DeleteAccount,
     private readonly createKey: CreateApiKey,
     private readonly revokeKey: RevokeApiKey,
+    private readonly audit: Audit,
     private readonly repeats: Repeats,
   ) {}
 
@@ -90,16 +56,58 @@ export class AdminAccountsController {
   @Operation({
     id: 'listAccounts',
     summary: 'List accounts',
-    description: 'Returns all accounts, newest first.',
+    description: 'Returns all accounts, newest first. Several filters narrow the list together.',
     query: {
       ...PAGING,
       suspended: { type: 'boolean', const: true, description: 'Only accounts that are suspended.' },
+      name: {
+        type: 'string',
+        minLength: 1,
+        maxLength: MAX_NAME_LENGTH,
+        description: 'Only accounts whose name contains this text, in upper or lower case.',
+      },
+      externalId: {
+        type: 'string',
+        pattern: EXTERNAL_ID.source,
+        description: 'Only the account with this `externalId`.',
+      },
     },
     response: { description: 'A page of accounts.', body: pageModel(OPERATORS_ACCOUNT) },
   })
   async list(@Query() query: Record<string, unknown>): Promise<PageView<object>> {
     const find = (page: Page & AccountFilter) => this.accounts.list(page);
     return pageOf(readPage(query, 'acct', readFilter), find, ({ id }) => id, operatorsAccountView);
+  }
+
+  @Post()
+  @HttpCode(201)
+  @Operation({
+    id: 'createAccount',
+    summary: 'Create an account for a customer',
+    description:
+      'Creates an account and its first API key, which has all scopes, as a sign-up does, also while sign-up is closed.',
+    headers: REPEATABLE.headers,
+    response: {
+      description: 'The account with its API key, which is shown only once, but to requests repeated with their key.',
+      body: CREATED_ACCOUNT,
+      headers: REPEATABLE.responseHeaders,
+    },
+    errors: ['external_id_taken', ...REPEATABLE.errors],
+  })
+  async add(
+    @JsonBody(CreateAccountBody) body: CreateAccountBody,
+    @CurrentOperator() operator: string,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<object> {
+    const work = async () => {
+      const created = await this.signUp.execute(body.name, choicesOf(body));
+      const { id: subject } = created.account;
+      const about = { action: 'account.created', subject, accountId: subject };
+      const change = { ...about, before: null, after: auditedAccount(created.account) };
+      return { result: createdAccountView(created), change };
+    };
+    return this.repeats.atomically({ request, reply, body }, () => this.audit.record(operator, work));
   }
 
   @Get(':id')
@@ -118,18 +126,46 @@ export class AdminAccountsController {
   @Patch(':id')
   @Operation({
     id: 'changeAccount',
-    summary: 'Change, suspend or resume an account',
+    summary: 'Change, rename, suspend, pause or resume an account',
     description:
-      'Takes effect everywhere within a second. Requests already counted in the current windows stay counted. While an account is suspended, its keys get 403 `account_suspended`, its messages are kept, and the built-in worker delivers none of them; deliveries that have started are finished.',
+      'Takes effect everywhere within a second. Requests already counted in the current windows stay counted. While an account is suspended, its keys get 403 `account_suspended`, its messages are kept, and the built-in worker delivers none of them; deliveries that have started are finished. `paused` is what the account itself can change with `PATCH /account`.',
     path: { id: ACCOUNT_ID },
     response: { description: 'The changed account.', body: OPERATORS_ACCOUNT },
+    errors: ['account_not_found', 'external_id_taken'],
+  })
+  async change(
+    @Param('id') id: string,
+    @JsonBody(ChangeAccountBody) body: ChangeAccountBody,
+    @CurrentOperator() operator: string,
+  ): Promise<object> {
+    return this.audit.record(operator, async () => {
+      const { before, after } = await this.changeAccount.execute(id, changesOf(body), 'operator');
+      const changed = difference(auditedAccount(before), auditedAccount(after));
+      const change = changed && { action: 'account.changed', subject: id, accountId: id, ...changed };
+      return { result: operatorsAccountView(after), change };
+    });
+  }
+
+  @Delete(':id')
+  @HttpCode(202)
+  @Operation({
+    id: 'deleteAccount',
+    summary: 'Delete an account with all its data',
+    description:
+      'Cannot be undone. Within a second, all keys of the account are unknown, nothing more of it is delivered, and its ' +
+      'event streams end; deliveries that have started are finished. Its messages, keys, endpoints and names are then ' +
+      'removed in the background. The response is the same when the account is deleted again.',
+    path: { id: ACCOUNT_ID },
+    response: { description: 'The account is deleted, and its data is being removed.', body: DELETION },
     errors: ['account_not_found'],
   })
-  async change(@Param('id') id: string, @JsonBody(ChangeAccountBody) body: ChangeAccountBody): Promise<object> {
-    const { plan = null, suspended = null } = body;
-    const limits = body.limits ? { perMinute: body.limits.perMinute, perDay: body.limits.perDay } : null;
-    const changes = { plan, limits, suspended, delivery: null };
-    return operatorsAccountView(await this.changeAccount.execute(id, changes, 'operator'));
+  async remove(@Param('id') id: string, @CurrentOperator() operator: string): Promise<object> {
+    return this.audit.record(operator, async () => {
+      const deletion = await this.deleteAccount.execute(id);
+      const about = { action: 'account.deleted', subject: id, accountId: id };
+      const change = deletion.isNew ? { ...about, before: { deleted: false }, after: { deleted: true } } : null;
+      return { result: deletionView(deletion), change };
+    });
   }
 
   @Get(':id/api-keys')
@@ -167,14 +203,19 @@ export class AdminAccountsController {
   async create(
     @Param('id') id: string,
     @JsonBody(CreateApiKeyBody) body: CreateApiKeyBody,
+    @CurrentOperator() operator: string,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<object> {
-    return this.repeats.atomically({ request, reply, body }, async () => {
+    const work = async () => {
       const account = await this.accounts.find(id, 'operator');
       const grantor = { accountId: account.id, scopes: SCOPES };
-      return issuedKeyView(await this.createKey.execute(grantor, newKeyOf(body), 'operator'));
-    });
+      const issued = await this.createKey.execute(grantor, newKeyOf(body), 'operator');
+      const { id: subject, scopes, expiresAt } = issued.apiKey;
+      const about = { action: 'api_key.created', subject, accountId: account.id };
+      return { result: issuedKeyView(issued), change: { ...about, before: null, after: { scopes, expiresAt } } };
+    };
+    return this.repeats.atomically({ request, reply, body }, () => this.audit.record(operator, work));
   }
 
   @Delete(':id/api-keys/:keyId')
@@ -191,19 +232,42 @@ export class AdminAccountsController {
   async revoke(
     @Param('id') id: string,
     @Param('keyId') keyId: string,
+    @CurrentOperator() operator: string,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<void> {
-    await this.repeats.atomically({ request, reply, body: null }, async () => {
+    const work = async () => {
       const account = await this.accounts.find(id, 'operator');
       await this.revokeKey.execute(account.id, keyId, 'operator');
-    });
+      const about = { action: 'api_key.revoked', subject: keyId, accountId: account.id };
+      return { result: undefined, change: { ...about, before: { revoked: false }, after: { revoked: true } } };
+    };
+    await this.repeats.atomically({ request, reply, body: null }, () => this.audit.record(operator, work));
   }
 }
 
-function readFilter({ suspended }: Record<string, unknown>, errors: FieldError[]): AccountFilter {
+/** What audit entries have of an account: nothing that its owner wrote. */
+function auditedAccount({ plan, limits, suspended, paused }: Account) {
+  return { plan, limits, suspended, paused };
+}
+
+function readFilter(query: Record<string, unknown>, errors: FieldError[]): AccountFilter {
+  const { suspended, name, externalId } = query;
   if (suspended !== undefined && suspended !== 'true') {
     errors.push({ pointer: '', detail: 'suspended must be true. Omit it for all accounts.' });
   }
-  return { onlySuspended: suspended === 'true' };
+  const isName = typeof name === 'string' && name !== '' && name.length <= MAX_NAME_LENGTH && isStorable(name);
+  if (name !== undefined && !isName) {
+    errors.push({
+      pointer: '',
+      detail: `name must have 1 to ${MAX_NAME_LENGTH} characters. Omit it for all accounts.`,
+    });
+  }
+  const externalIdFault = externalId === undefined ? null : externalIdError(externalId);
+  if (externalIdFault !== null) errors.push({ pointer: '', detail: externalIdFault });
+  return {
+    onlySuspended: suspended === 'true',
+    name: isName ? name : undefined,
+    externalId: externalId as string | undefined,
+  };
 }

@@ -29,7 +29,7 @@ export class ApiKeyGuard implements CanActivate {
 
   private async verify(request: FastifyRequest): Promise<AuthenticationOutcome> {
     const { presentedKey, cachedCaller, operator, headers } = request;
-    if (operator === true) return 'operator';
+    if (operator !== undefined) return 'operator';
     if (presentedKey === undefined) return headers.authorization === undefined ? 'missing' : 'invalid';
     const caller = cachedCaller === undefined ? await this.authenticate.execute(presentedKey) : cachedCaller;
     if (caller === null) return 'invalid';

@@ -1,20 +1,21 @@
 import { pageModel } from '#platform/http/body/paging.js';
 import { DELIVERY_MODE_NAMES } from '#kernel/delivery-mode.js';
 import { enumModel, idOf, nullable, time, viewModel } from '#platform/http/openapi/schema.js';
-import { MAX_NAME_LENGTH, type Account } from '../../domain/account.js';
+import { EXTERNAL_ID, MAX_NAME_LENGTH, type Account } from '../../domain/account.js';
 import { SCOPES, type ApiKey } from '../../domain/api-key.js';
 import type { Limits } from '#kernel/limits.js';
 import { MAX_LIMIT } from '../../domain/request-limits.js';
-import { PLANS } from '../../domain/plan.js';
+import type { Deletion } from '../../application/deletions.js';
+import { PLAN_NAME } from '../../domain/plan.js';
 import type { IssuedKey } from '../../application/create-api-key.js';
 import type { SignedUp } from '../../application/sign-up.js';
 
-export function accountView({ id, name, plan, limits, delivery, createdAt }: Account) {
-  return { id, name, plan, limits, delivery, createdAt };
+export function accountView({ id, name, plan, limits, delivery, paused, createdAt }: Account) {
+  return { id, name, plan, limits, delivery, paused, createdAt };
 }
 
 export function operatorsAccountView(account: Account) {
-  return { ...accountView(account), suspended: account.suspended };
+  return { ...accountView(account), externalId: account.externalId, suspended: account.suspended };
 }
 
 /** Besides a new account, the only response that contains the key itself. */
@@ -32,22 +33,47 @@ export function newAccountView({ account, ...issued }: SignedUp) {
   return { id, name, plan, createdAt, apiKey: issuedKeyView(issued) };
 }
 
+/** The same, to an operator. */
+export function createdAccountView(signedUp: SignedUp) {
+  const { limits, externalId } = signedUp.account;
+  return { ...newAccountView(signedUp), limits, externalId };
+}
+
+export function deletionView({ accountId, requestedAt }: Deletion) {
+  return { id: accountId, requestedAt };
+}
+
 export const ACCOUNT_ID = idOf('acct', 'The id of the account.');
 export const KEY_ID = idOf('key', 'The id of the API key. It is not secret.');
 
 /** The domain's rules for names. */
 export const NAME_RULES = { minLength: 1, maxLength: MAX_NAME_LENGTH, pattern: '^[^\\u0000]*\\S[^\\u0000]*$' };
 
-const ACCOUNT_NAME = { type: 'string', description: 'The name given at sign-up.', examples: ['Acme'] };
+const ACCOUNT_NAME = {
+  type: 'string',
+  description: 'The name given at sign-up or by an operator.',
+  examples: ['Acme'],
+};
+const OWN_ID = nullable({
+  type: 'string',
+  pattern: EXTERNAL_ID.source,
+  description: "What the operator's own systems call the account. Null if nothing.",
+  examples: ['customer-4711'],
+});
 const OPENED_AT = time('When the account was created.');
 const COUNT = { type: 'integer', minimum: 1, maximum: MAX_LIMIT };
 
-export const LIMITS = viewModel<Limits>('Limits', 'Request limits, shared by all keys of the account.', {
+export const LIMITS = viewModel<Limits>('Limits', 'Request limits, shared by all keys of an account.', {
   perMinute: { ...COUNT, examples: [60] },
   perDay: { ...COUNT, examples: [1_000] },
 });
 
-export const PLAN = enumModel('Plan', 'The plan of an account, which determines its limits.', PLANS);
+export const PLAN = {
+  type: 'string',
+  pattern: PLAN_NAME.source,
+  description: 'The name of the plan of the account, which determines its limits.',
+  examples: ['free'],
+};
 
 export const DELIVERY_MODE = enumModel(
   'DeliveryMode',
@@ -64,6 +90,11 @@ const ACCOUNT_FIELDS = {
   plan: PLAN,
   limits: LIMITS,
   delivery: DELIVERY_MODE,
+  paused: {
+    type: 'boolean',
+    description: 'Whether messages are accepted, but not delivered.',
+    examples: [false],
+  },
   createdAt: OPENED_AT,
 };
 
@@ -74,6 +105,7 @@ export const OPERATORS_ACCOUNT = viewModel<ReturnType<typeof operatorsAccountVie
   'An account, as operators see it.',
   {
     ...ACCOUNT_FIELDS,
+    externalId: OWN_ID,
     suspended: {
       type: 'boolean',
       description: 'Whether the keys of the account are refused and its queued messages wait.',
@@ -123,8 +155,27 @@ export const NEW_ACCOUNT = viewModel<ReturnType<typeof newAccountView>>(
   {
     id: ACCOUNT_ID,
     name: ACCOUNT_NAME,
-    plan: { type: 'string', const: 'free', description: 'New accounts have this plan.' },
+    plan: PLAN,
     createdAt: OPENED_AT,
     apiKey: ISSUED_KEY,
   },
 );
+
+export const CREATED_ACCOUNT = viewModel<ReturnType<typeof createdAccountView>>(
+  'CreatedAccount',
+  'A new account with its first API key, as the operator who created it sees it.',
+  {
+    id: ACCOUNT_ID,
+    name: ACCOUNT_NAME,
+    plan: PLAN,
+    limits: LIMITS,
+    externalId: OWN_ID,
+    createdAt: OPENED_AT,
+    apiKey: ISSUED_KEY,
+  },
+);
+
+export const DELETION = viewModel<ReturnType<typeof deletionView>>('AccountDeletion', 'The deletion of an account.', {
+  id: ACCOUNT_ID,
+  requestedAt: time('When the deletion was first requested.'),
+});

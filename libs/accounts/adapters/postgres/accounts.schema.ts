@@ -1,19 +1,29 @@
 import { EntitySchema } from 'typeorm';
 import { Account } from '../../domain/account.js';
 import type { ApiKey } from '../../domain/api-key.js';
-import type { Limits } from '#kernel/limits.js';
+import type { AgreedLimits } from '../../domain/plan.js';
 
 // The tables are created by migrations.
 
-const limits = new EntitySchema<Limits>({
-  name: 'Limits',
+const agreed = new EntitySchema<AgreedLimits>({
+  name: 'AgreedLimits',
   columns: {
-    perMinute: { type: 'integer', name: 'per_minute' },
-    perDay: { type: 'integer', name: 'per_day' },
+    perMinute: { type: 'integer', name: 'per_minute', nullable: true },
+    perDay: { type: 'integer', name: 'per_day', nullable: true },
   },
 });
 
-export const AccountSchema = new EntitySchema<Account>({
+/** The limits in force, which depend on the plan. */
+const limits = (account: string) => `
+  SELECT json_build_object('perMinute', per_minute, 'perDay', per_day)
+  FROM sluice.account_plans plans WHERE plans.id = ${account}.id`;
+
+/** An account with what only the store needs. */
+export interface StoredAccount extends Account {
+  readonly deleting: boolean;
+}
+
+export const AccountSchema = new EntitySchema<StoredAccount>({
   ...{ name: 'Account', target: Account, schema: 'sluice', tableName: 'accounts' },
   columns: {
     id: { type: 'text', primary: true },
@@ -22,8 +32,12 @@ export const AccountSchema = new EntitySchema<Account>({
     createdAt: { type: 'timestamptz', name: 'created_at' },
     suspended: { type: 'boolean' },
     delivery: { type: 'text' },
+    paused: { type: 'boolean' },
+    externalId: { type: 'text', name: 'external_id', nullable: true },
+    deleting: { type: 'boolean', select: false },
+    limits: { type: 'json', virtualProperty: true, query: limits },
   },
-  embeddeds: { limits: { schema: limits, prefix: false } },
+  embeddeds: { agreed: { schema: agreed, prefix: false } },
 });
 
 /** A key with what only the store needs. */

@@ -1,14 +1,16 @@
-import { IsNull, LessThan, Raw, type EntityManager, type FindOptionsWhere } from 'typeorm';
+import { ILike, IsNull, LessThan, Raw, type EntityManager, type FindOptionsWhere } from 'typeorm';
 import type { DeliveryMode } from '#kernel/delivery-mode.js';
 import type { Page } from '#kernel/page.js';
 import { isTypeId } from '#kernel/typeid.js';
 import { Batcher } from '#platform/concurrency/batcher.js';
 import type { Database } from '#platform/database/database.js';
+import { FOREIGN_KEY_VIOLATION, sqlState } from '#platform/database/errors.js';
 import type { Repositories } from '#platform/database/repositories.js';
 import { SharedReads } from '#platform/shared-reads.js';
 import { Accounts, type AccountFilter, type Actor, type FoundKey } from '../../application/accounts.js';
-import type { Account } from '../../domain/account.js';
+import { externalIdTaken, type Account } from '../../domain/account.js';
 import { MAX_KEYS, type ApiKey } from '../../domain/api-key.js';
+import { planMissing } from '../../domain/plan.js';
 import { AccountSchema, ApiKeySchema, type StoredApiKey } from './accounts.schema.js';
 
 interface FoundRow extends ApiKey {
@@ -22,7 +24,7 @@ const FIND_KEYS = `
   SELECT k.id, account_id AS "accountId", k.name, scopes, k.created_at AS "createdAt", expires_at AS "expiresAt",
          last_used_at AS "lastUsedAt", epoch, suspended, delivery, hash
   FROM sluice.api_keys k JOIN sluice.accounts a ON a.id = account_id
-  WHERE hash = ANY ($1::bytea[]) AND revoked_at IS NULL`;
+  WHERE hash = ANY ($1::bytea[]) AND revoked_at IS NULL AND NOT deleting`;
 
 // All processes reach a new minute at once: rows are locked in one order to avoid deadlocks.
 const SAVE_LAST_USES = `
@@ -63,41 +65,58 @@ export class PostgresAccounts extends Accounts {
   }
 
   add(account: Account, key: ApiKey, hash: Buffer): Promise<void> {
-    return this.repositories.transaction(async (manager) => {
-      await manager.insert(AccountSchema, account);
-      await insertKey(manager, key, hash);
-    });
+    return this.repositories
+      .transaction(async (manager) => {
+        await manager.insert(AccountSchema, account).catch((error: unknown) => {
+          throw sqlState(error) === FOREIGN_KEY_VIOLATION ? planMissing() : error;
+        });
+        await insertKey(manager, key, hash);
+      })
+      .catch(explainTaken);
   }
 
   async find(id: string, by: Actor): Promise<Account | null> {
     if (!isTypeId('acct', id)) return null;
     const key = limitKey(id, by);
     return this.shared.read(key, () =>
-      this.repositories.read(key, (manager) => manager.findOneBy(AccountSchema, { id })),
+      this.repositories.read(key, (manager) => manager.findOneBy(AccountSchema, { id, deleting: false })),
     );
   }
 
-  list({ limit, before, onlySuspended }: Page & AccountFilter): Promise<Account[]> {
-    const where = { ...olderThan(before), ...(onlySuspended && { suspended: true }) };
+  list({ limit, before, onlySuspended, name, externalId }: Page & AccountFilter): Promise<Account[]> {
+    const where = {
+      ...{ deleting: false, ...olderThan(before) },
+      ...(onlySuspended && { suspended: true }),
+      ...(name !== undefined && { name: ILike(`%${name.replaceAll(/[\\%_]/g, '\\$&')}%`) }),
+      ...(externalId !== undefined && { externalId }),
+    };
     return this.repositories.run((manager) =>
       manager.find(AccountSchema, { where, order: { id: 'DESC' }, take: limit }),
     );
   }
 
-  async update(id: string, change: (account: Account) => Account, by: Actor): Promise<Account | null> {
+  async update(
+    id: string,
+    change: (account: Account) => Account | Promise<Account>,
+    by: Actor,
+  ): Promise<Account | null> {
     if (!isTypeId('acct', id)) return null;
-    return this.repositories.change(limitKey(id, by), async (manager) => {
-      const account = await lockAccount(manager, id);
-      if (account === null) return null;
-      const changed = change(account);
+    const work = async (manager: EntityManager) => {
+      if (!(await lockAccount(manager, id))) return null;
+      const account = await manager.findOneByOrFail(AccountSchema, { id });
+      const changed = await change(account);
       await manager.update(AccountSchema, id, {
+        name: changed.name,
         plan: changed.plan,
-        limits: changed.limits,
+        agreed: changed.agreed,
         suspended: changed.suspended,
         delivery: changed.delivery,
+        paused: changed.paused,
+        externalId: changed.externalId,
       });
       return changed;
-    });
+    };
+    return this.repositories.change(limitKey(id, by), work).catch(explainTaken);
   }
 
   findKey(hash: Buffer): Promise<FoundKey | null> {
@@ -114,9 +133,9 @@ export class PostgresAccounts extends Accounts {
     );
   }
 
-  addKey(key: ApiKey, hash: Buffer, by: Actor = 'account'): Promise<boolean> {
+  addKey(key: ApiKey, hash: Buffer, by: Actor = 'account'): Promise<boolean | null> {
     return this.repositories.change(limitKey(key.accountId, by), async (manager) => {
-      await lockAccount(manager, key.accountId);
+      if (!(await lockAccount(manager, key.accountId))) return null;
       const live = await manager.countBy(ApiKeySchema, liveKeys(key.accountId, key.createdAt));
       if (live >= MAX_KEYS) return false;
       await insertKey(manager, key, hash);
@@ -143,7 +162,7 @@ export class PostgresAccounts extends Accounts {
     successor: (old: ApiKey) => ApiKey,
   ): Promise<ApiKey | false | null> {
     return this.repositories.change(accountId, async (manager) => {
-      await lockAccount(manager, accountId);
+      if (!(await lockAccount(manager, accountId))) return null;
       const live = await manager.find(ApiKeySchema, { where: liveKeys(accountId, at), select: ROTATING });
       const found = live.find(({ id }) => id === keyId);
       if (found === undefined) return null;
@@ -177,9 +196,17 @@ export class PostgresAccounts extends Accounts {
 }
 
 // Everything that changes an account or its keys locks the account first: keys are counted and added by one transaction
-// at a time, and no two wait for each other.
-function lockAccount(manager: EntityManager, id: string): Promise<Account | null> {
-  return manager.findOne(AccountSchema, { where: { id }, lock: { mode: 'for_no_key_update' } });
+// at a time, and no two wait for each other. It is read by another statement: one that has waited for the lock would read
+// the limits of its plan as they were before. Returns whether there is such an account.
+async function lockAccount(manager: EntityManager, id: string): Promise<boolean> {
+  const text = 'SELECT FROM sluice.accounts WHERE id = $1 AND NOT deleting FOR NO KEY UPDATE';
+  return (await manager.query<object[]>(text, [id])).length > 0;
+}
+
+function explainTaken(error: unknown): never {
+  const { constraint } =
+    (error as { readonly driverError?: { readonly constraint?: string } } | null)?.driverError ?? {};
+  throw constraint === 'accounts_external_id' ? externalIdTaken() : error;
 }
 
 function limitKey(accountId: string, by: Actor): string {

@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import { DomainError } from '#kernel/domain-error.js';
+import { isTypeId } from '#kernel/typeid.js';
 import type { Database } from '#platform/database/database.js';
 import { isContention } from '#platform/database/errors.js';
 import type { Repositories } from '#platform/database/repositories.js';
@@ -23,13 +24,15 @@ const FIND = `
 
 // Waits for a request with the same key that is in progress. One that has expired is replaced.
 const KEEP = `
-  INSERT INTO sluice.kept_responses AS k (scope, key_hash, fingerprint, sealed) VALUES ($1, $2, $3, $4)
+  INSERT INTO sluice.kept_responses AS k (scope, key_hash, fingerprint, sealed, account_id)
+  SELECT $1, $2, $3, $4, $5 WHERE NOT sluice.is_account_deleted($1)
   ON CONFLICT (scope, key_hash) DO UPDATE
-  SET fingerprint = excluded.fingerprint, sealed = excluded.sealed, stored_at = excluded.stored_at
+  SET fingerprint = excluded.fingerprint, sealed = excluded.sealed, stored_at = excluded.stored_at,
+      account_id = excluded.account_id
   WHERE k.stored_at <= now() - ${LIFETIME}
   RETURNING 1`;
 
-const SEAL = 'UPDATE sluice.kept_responses SET sealed = $3 WHERE scope = $1 AND key_hash = $2';
+const SEAL = 'UPDATE sluice.kept_responses SET sealed = $3, account_id = $4 WHERE scope = $1 AND key_hash = $2';
 
 /** A response as it is kept. */
 interface Kept {
@@ -70,9 +73,9 @@ export class PostgresRepeats extends Repeats {
     const attempt = this.attempt(repeatable);
     if (attempt === null) return work();
     return this.repositories.together(attempt.scope, async (manager) => {
-      if (!(await keep(manager, attempt, Buffer.alloc(0)))) return (await replay(manager, attempt)) as T;
+      if (!(await keep(manager, attempt, Buffer.alloc(0), null))) return (await replay(manager, attempt)) as T;
       const result = await work();
-      await manager.query(SEAL, [attempt.scope, attempt.hash, seal(attempt, result)]);
+      await manager.query(SEAL, [attempt.scope, attempt.hash, seal(attempt, result), accountOf(attempt, result)]);
       return result;
     });
   }
@@ -88,7 +91,9 @@ export class PostgresRepeats extends Repeats {
     if (earlier !== null) return earlier.body as T;
     const result = await work();
     return this.repositories.change(scope, async (manager) =>
-      (await keep(manager, attempt, seal(attempt, result))) ? result : ((await replay(manager, attempt)) as T),
+      (await keep(manager, attempt, seal(attempt, result), accountOf(attempt, result)))
+        ? result
+        : ((await replay(manager, attempt)) as T),
     );
   }
 
@@ -114,16 +119,28 @@ export class PostgresRepeats extends Repeats {
 /** The owner of the idempotency keys: the account, or the address of a client without an account. */
 function scopeOf({ caller, operator, clientAddress }: Repeatable['request']): string {
   if (caller !== undefined) return caller.accountId;
-  return operator === true ? 'operators' : `address ${networkOf(clientAddress)}`;
+  return operator !== undefined ? 'operators' : `address ${networkOf(clientAddress)}`;
+}
+
+/** The account that a request without an account of its own is about: it is removed with that one. */
+function accountOf({ request }: Attempt, result: unknown): string | null {
+  if (request.caller !== undefined) return null;
+  const texts = [(result as { readonly id?: unknown } | undefined)?.id, ...request.originalUrl.split(/[/?]/)];
+  return (texts.find((text) => typeof text === 'string' && isTypeId('acct', text)) as string | undefined) ?? null;
 }
 
 /** @returns false when there is a response to this key already */
-async function keep(manager: EntityManager, attempt: Attempt, sealed: Buffer): Promise<boolean> {
+async function keep(
+  manager: EntityManager,
+  attempt: Attempt,
+  sealed: Buffer,
+  accountId: string | null,
+): Promise<boolean> {
   await manager.query(`SELECT set_config('lock_timeout', $1, true)`, [MAX_WAIT_MS]);
   const { scope, hash, fingerprint } = attempt;
   try {
     await manager.query(DELETE_EXPIRED);
-    return (await manager.query<unknown[]>(KEEP, [scope, hash, fingerprint, sealed])).length > 0;
+    return (await manager.query<unknown[]>(KEEP, [scope, hash, fingerprint, sealed, accountId])).length > 0;
   } catch (error) {
     if (!isContention(error)) throw error;
     const detail = 'The first request with this key is still in progress. Retry later.';

@@ -27,9 +27,9 @@ export const DUE = `
     SELECT message_ids FROM sluice.outbox WHERE due_at < statement_timestamp() + interval '${REFUSED_DELAY_MS + 1_000} milliseconds'
     ORDER BY due_at LIMIT ${MAX_ENTRIES + 1}`;
 
-/** The message `m` is of a suspended account, whose messages wait in the outbox. */
-export const IS_SUSPENDED = `(SELECT true FROM sluice.outbox o WHERE o.suspended_account = m.account_id LIMIT 1)`;
+/** The message `m` is of an account that is suspended or paused, whose messages wait in the outbox. */
+export const IS_HALTED = `(SELECT true FROM sluice.outbox o WHERE o.suspended_account = m.account_id LIMIT 1)`;
 
 /** Inserts outbox entries for the messages of the array that this names. */
 export const insertEntriesFor = (ids: string): string =>
-  insertEntriesToSweep(`(SELECT id, ${BYTES} AS bytes FROM sluice.messages WHERE id = ANY (${ids})) m`);
+  insertEntriesToSweep(`(SELECT id, account_id, ${BYTES} AS bytes FROM sluice.messages WHERE id = ANY (${ids})) m`);

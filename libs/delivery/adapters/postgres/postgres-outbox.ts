@@ -1,7 +1,15 @@
 import type { Database } from '#platform/database/database.js';
+import { insertEntriesFor } from './open-messages.sql.js';
 import { BATCH_BYTES, type Message, OPEN_STATUSES } from '#messages/index.js';
 import { Outbox, REFUSED_DELAY_MS } from '../../application/outbox.js';
-import { COLUMNS, hasJob, isSuspended, type MessageRow, toMessage } from '#messages/adapters/postgres/index.js';
+import {
+  COLUMNS,
+  hasJob,
+  isHalted,
+  isTakenBack,
+  type MessageRow,
+  toMessage,
+} from '#messages/adapters/postgres/index.js';
 
 const SWEEP_ENTRIES = 200;
 
@@ -17,7 +25,9 @@ const FIND_DUE = `SELECT FROM sluice.outbox WHERE ${DUE} ORDER BY due_at LIMIT 1
 const NEXT_IN = `
   SELECT CASE WHEN suspended THEN 0 ELSE greatest(0, extract(epoch FROM due_at - clock_timestamp()) * 1000) END::float8 AS ms
   FROM (SELECT EXISTS (SELECT FROM sluice.outbox WHERE suspended_account IS NOT NULL) AS suspended) waiting
-  LEFT JOIN LATERAL (SELECT due_at FROM sluice.outbox ORDER BY due_at LIMIT 1) next ON true
+  LEFT JOIN LATERAL (
+    SELECT due_at FROM sluice.outbox WHERE due_at < 'infinity' ORDER BY due_at LIMIT 1
+  ) next ON true
   WHERE suspended OR due_at IS NOT NULL`;
 
 const REMOVE = 'DELETE FROM sluice.outbox WHERE id = ANY ($1::bigint[])';
@@ -25,8 +35,8 @@ const REMOVE = 'DELETE FROM sluice.outbox WHERE id = ANY ($1::bigint[])';
 const POSTPONE = `
   UPDATE sluice.outbox SET message_ids = $2, due_at = clock_timestamp() + interval '${REFUSED_DELAY_MS} milliseconds' WHERE id = $1`;
 
-// In steps, and only when nothing else is due, so that other accounts do not wait for these. Entries younger than five
-// seconds wait until then: the worker that added one still has to remove the old job, or a new one would be ignored.
+// In steps, and only when nothing else is due, so that other accounts do not wait for these. An entry whose messages may
+// still have jobs is created in the future.
 const RESUME = `
   WITH RECURSIVE waiting (account_id) AS (
     (SELECT suspended_account FROM sluice.outbox WHERE suspended_account IS NOT NULL ORDER BY 1 LIMIT 1)
@@ -37,10 +47,10 @@ const RESUME = `
     SELECT entry.id FROM waiting, LATERAL (
       SELECT id FROM sluice.outbox WHERE suspended_account = account_id LIMIT ${SWEEP_ENTRIES} FOR UPDATE SKIP LOCKED
     ) entry
-    WHERE NOT ${isSuspended('account_id')}
+    WHERE NOT ${isHalted('account_id')}
   )
   UPDATE sluice.outbox o
-  SET suspended_account = NULL, due_at = greatest(clock_timestamp(), created_at + interval '5 seconds')
+  SET suspended_account = NULL, due_at = greatest(clock_timestamp(), created_at)
   FROM resumed WHERE o.id = resumed.id RETURNING o.id`;
 
 export class PostgresOutbox extends Outbox {
@@ -80,12 +90,15 @@ export class PostgresOutbox extends Outbox {
         [minAgeMs, SWEEP_ENTRIES, BATCH_BYTES],
       );
       if (entries.length === 0) return 0;
-      const { rows } = await client.query<MessageRow>(
-        `SELECT ${COLUMNS} FROM sluice.messages
-         WHERE id = ANY ($1) AND status = ANY ($2) AND ${hasJob('delivery')} ORDER BY id`,
+      const { rows } = await client.query<MessageRow & { is_halted: boolean }>(
+        `SELECT ${COLUMNS}, ${isHalted('account_id')} AS is_halted FROM sluice.messages
+         WHERE id = ANY ($1) AND status = ANY ($2) AND ${hasJob('delivery')} AND (${isTakenBack('messages')}) IS NOT TRUE
+         ORDER BY id`,
         [entries.flatMap(({ message_ids }) => message_ids), OPEN_STATUSES],
       );
-      const refused = await relay(rows.map(toMessage));
+      const [halted, ready] = [rows.filter((row) => row.is_halted), rows.filter((row) => !row.is_halted)];
+      if (halted.length > 0) await client.query(insertEntriesFor('$1'), [halted.map(({ id }) => id)]);
+      const refused = await relay(ready.map(toMessage));
       const done: string[] = [];
       for (const { id, message_ids } of entries) {
         const rest = message_ids.filter((messageId) => refused.has(messageId));

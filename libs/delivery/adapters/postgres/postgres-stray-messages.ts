@@ -1,5 +1,6 @@
 import type { Database } from '#platform/database/database.js';
 import type { JobEnd } from '#messages/index.js';
+import { INSPECT_LINES, type InspectedKey, IS_BLOCKED } from '#messages/adapters/postgres/index.js';
 import { toJobEnd, type ForeignEnd, type JobOwner } from '../../application/foreign-end.js';
 import type { InspectedJob, JobQueue } from '../../application/job-queue.js';
 import { StrayMessages, type StrayMessage, type StrayPage } from '../../application/stray-messages.js';
@@ -7,7 +8,7 @@ import {
   COUNT_UNDELIVERED,
   DUE,
   insertEntriesFor,
-  IS_SUSPENDED,
+  IS_HALTED,
   JOB_ID,
   MAX_ENTRIES,
   SHOULD_HAVE_JOB,
@@ -23,7 +24,8 @@ const FIELDS = `m.id, m.retries, m.crashes, m.status, ${JOB_ID} AS "jobId"`;
 
 /** The next open messages after `$1`; those that may be strays have a job to look for. */
 export const PAGE = `
-  SELECT ${FIELDS}, ${UNCLAIMED} AND (m.deliver_at IS NULL OR m.deliver_at <= now()) AS is_due
+  SELECT ${FIELDS}, ${UNCLAIMED} AND (m.deliver_at IS NULL OR m.deliver_at <= now()) AS is_due,
+         ${IS_BLOCKED} AS is_blocked
   FROM sluice.messages m WHERE ${SHOULD_HAVE_JOB} AND m.id > $1 ORDER BY m.id LIMIT $2`;
 
 const STILL = `
@@ -35,7 +37,7 @@ const STILL_DUE = `
   WITH due AS (${DUE})
   SELECT ${FIELDS} ${STILL}
     AND m.id NOT IN (SELECT unnest(message_ids) FROM due)
-    AND ${IS_SUSPENDED} IS NULL
+    AND ${IS_HALTED} IS NULL
   ORDER BY m.id`;
 
 const IS_OUTBOX_LONG = `SELECT count(*) > ${MAX_ENTRIES} AS is_long FROM (${DUE}) due`;
@@ -54,6 +56,8 @@ const UNCLAIMED_OF_JOBS = `SELECT ${FIELDS} ${OF_JOBS} WHERE ${UNCLAIMED}`;
 
 interface PageRow extends JobOwner {
   readonly is_due: boolean;
+  /** It waits for another message with its ordering key. */
+  readonly is_blocked: boolean;
 }
 
 interface Found {
@@ -72,10 +76,11 @@ export class PostgresStrayMessages extends StrayMessages {
 
   async count(): Promise<number> {
     const [undelivered] = await this.database.query<{ count: number }>(COUNT_UNDELIVERED);
-    let count = undelivered?.count ?? 0;
+    let count = (undelivered?.count ?? 0) + (await this.countStuckKeys());
     for (let position = ''; ;) {
       const page = await this.database.query<PageRow>(PAGE, [position, COUNTED_AT_ONCE]);
-      count += (await this.strays(page, STILL_OPEN)).length;
+      const awaited = page.filter(({ is_blocked }) => !is_blocked);
+      count += (await this.strays(awaited, STILL_OPEN)).length;
       position = page.at(-1)?.id ?? '';
       if (page.length < COUNTED_AT_ONCE) return count;
     }
@@ -87,7 +92,7 @@ export class PostgresStrayMessages extends StrayMessages {
     const [outbox] = await this.database.query<{ is_long: boolean }>(IS_OUTBOX_LONG);
     if (outbox?.is_long === true) return null;
     const found = await this.strays(
-      page.filter(({ is_due }) => is_due),
+      page.filter(({ is_due, is_blocked }) => is_due && !is_blocked),
       STILL_DUE,
     );
     const removed = found.flatMap(({ message, job }) => (job === undefined ? [message.jobId] : []));
@@ -120,6 +125,17 @@ export class PostgresStrayMessages extends StrayMessages {
       const end = ends.get(message.jobId);
       return end === undefined ? [] : [toJobEnd(message, end)];
     });
+  }
+
+  private async countStuckKeys(): Promise<number> {
+    let count = 0;
+    for (let last = { line: '', ordering_key: '' }; ;) {
+      const values = [last.line, last.ordering_key, COUNTED_AT_ONCE];
+      const keys = await this.database.query<InspectedKey>(INSPECT_LINES, values);
+      count += keys.filter(({ is_stuck }) => is_stuck).length;
+      last = keys.at(-1) ?? last;
+      if (keys.length < COUNTED_AT_ONCE) return count;
+    }
   }
 
   /**

@@ -1,5 +1,5 @@
 import { MAX_STREAMS } from '../../application/event-streams.js';
-import { COLUMNS, contentBytes } from '#messages/adapters/postgres/index.js';
+import { contentBytes, shownColumns } from '#messages/adapters/postgres/index.js';
 
 /** Of a page: events, and bytes of text unless it is one event. */
 const MAX_EVENTS = 100;
@@ -47,7 +47,7 @@ const pagesOf = (events: string) => `
            sum(coalesce(${contentBytes('m.')}, 0)::float8) OVER oldest AS bytes
     FROM (${events}) e
     -- Retention may have removed it.
-    LEFT JOIN LATERAL (SELECT ${COLUMNS} FROM sluice.messages WHERE id = e.message_id) m ON true
+    LEFT JOIN LATERAL (SELECT ${shownColumns('m')} FROM sluice.messages m WHERE id = e.message_id) m ON true
     WINDOW oldest AS (PARTITION BY e.account_id ORDER BY e.id)
   ) page
   WHERE place <= ${MAX_EVENTS} AND (bytes <= ${MAX_BYTES} OR place = 1)`;
@@ -80,14 +80,14 @@ export const DELETE_EVENTS = `
   )
   SELECT count(*)::int AS count FROM gone`;
 
-/** $1: the account, $2: a new token. It finds no place as well if another stream takes the one that it found. */
+/** $1: the account, $2: a new token. It finds no place as well if another stream takes the one that it found, or if the account was deleted. */
 export const TAKE_PLACE = `
   INSERT INTO sluice.event_streams AS s (account_id, place, token, open_until)
   SELECT $1, n.place, $2, clock_timestamp() + ${PLACE_LIFETIME} FROM generate_series(1, ${MAX_STREAMS}) AS n (place)
   WHERE NOT EXISTS (
     SELECT FROM sluice.event_streams t
     WHERE t.account_id = $1 AND t.place = n.place AND t.open_until > clock_timestamp()
-  )
+  ) AND NOT sluice.is_account_deleted($1)
   LIMIT 1
   ON CONFLICT (account_id, place) DO UPDATE SET token = excluded.token, open_until = excluded.open_until
   WHERE s.open_until <= clock_timestamp()

@@ -86,7 +86,9 @@ export class PostgresEventLog extends EventLog {
 /** The message as the event has left it. */
 function messageOf(row: EventRow & MessageRow): Message {
   const { event_status: status, event_at: updated_at, event_attempts: attempts, event_reason: failure_reason } = row;
-  return toMessage({ ...row, status, updated_at, attempts, failure_reason });
+  // Its wait is of its last change.
+  const next_attempt_at = row.updated_at.getTime() === updated_at.getTime() ? row.next_attempt_at : null;
+  return toMessage({ ...row, status, updated_at, attempts, failure_reason, next_attempt_at });
 }
 
 function pageOf(rows: readonly EventRow[], part: Pick<Position, 'from' | 'until'>): EventPage {

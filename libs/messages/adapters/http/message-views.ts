@@ -1,4 +1,5 @@
 import { enumModel, exampleOf, foreignModel, idOf, nullable, time, viewModel } from '#platform/http/openapi/schema.js';
+import { MAX_CANCELLED } from '../../application/changes/cancel-queued.js';
 import { MAX_RETRIED } from '../../application/changes/retry-failed.js';
 import { ATTEMPT_OUTCOMES, type Attempt } from '../../domain/attempt.js';
 import type { Message } from '../../domain/message.js';
@@ -14,8 +15,8 @@ export function acceptedView({ state }: Message) {
 
 /** A message with its current state. */
 export function messageView(message: Message) {
-  const { deliverAt, delivery, updatedAt, attempts, failureReason } = message.state;
-  return { ...acceptedView(message), deliverAt, delivery, updatedAt, attempts, failureReason };
+  const { deliverAt, delivery, updatedAt, attempts, failureReason, nextAttemptAt } = message.state;
+  return { ...acceptedView(message), deliverAt, delivery, updatedAt, attempts, failureReason, nextAttemptAt };
 }
 
 export const MESSAGE_ID = idOf('msg', 'The id of the message.');
@@ -37,7 +38,7 @@ export const ACCEPTED_MESSAGE = viewModel<ReturnType<typeof acceptedView>>(
 export const MESSAGE_STATUS = enumModel(
   'MessageStatus',
   '`queued`: waiting for a worker. `processing`: being delivered. `delivered`: delivered. `failed`: all attempts failed, ' +
-    'see `failureReason`. `cancelled`: cancelled before delivery.',
+    'see `failureReason`. `cancelled`: cancelled before delivery. `skipped`: no endpoint wants messages of its type.',
   MESSAGE_STATUSES,
 );
 
@@ -66,6 +67,13 @@ export const MESSAGE = viewModel<ReturnType<typeof messageView>>(
       examples: [1],
     },
     failureReason: nullable({ type: 'string', description: 'Why the last attempt failed.', examples: [null] }),
+    nextAttemptAt: {
+      ...nullable(time('When the next attempt is due.')),
+      description:
+        'When the next attempt is due, while the message waits for that: its `deliverAt`, the wait after a failed attempt, ' +
+        'the `delaySeconds` of a lease that was given back, or the earliest of these of its endpoints. Otherwise null.',
+      examples: [null],
+    },
   },
   OPTIONAL_CONTENT.filter((name) => name !== 'deliverAt'),
 );
@@ -139,6 +147,16 @@ export const ATTEMPTS = viewModel<Record<'data', unknown>>(
     data: { type: 'array', items: ATTEMPT },
   },
 );
+
+export const CANCELLED = viewModel<Record<'count', unknown>>('Cancelled', 'The result of cancelling queued messages.', {
+  count: {
+    type: 'integer',
+    minimum: 0,
+    maximum: MAX_CANCELLED,
+    description: 'The number of messages that were cancelled.',
+    examples: [17],
+  },
+});
 
 export const RETRIED = viewModel<Record<'count', unknown>>('Retried', 'The result of retrying failed messages.', {
   count: {

@@ -1,7 +1,5 @@
 import { Controller, Get, Headers, HttpCode, Param, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { FieldError } from '#kernel/domain-error.js';
-import { isTypeId } from '#kernel/typeid.js';
 import { Scoped } from '#platform/http/access/access.js';
 import { CurrentCaller } from '#platform/http/access/caller.js';
 import type { Caller } from '#kernel/caller.js';
@@ -18,40 +16,27 @@ import {
   Repeats,
 } from '#platform/http/access/repeats.js';
 import { CancelMessage } from '../../application/changes/cancel-message.js';
+import { CancelQueued, MAX_CANCELLED } from '../../application/changes/cancel-queued.js';
 import { MAX_RETRIED, RetryFailed } from '../../application/changes/retry-failed.js';
 import { RetryMessage } from '../../application/changes/retry-message.js';
 import { SendBatch } from '../../application/sending/send-batch.js';
 import { SendMessage } from '../../application/sending/send-message.js';
 import { ReadMessages } from '../../application/read-messages.js';
-import { MESSAGE_STATUSES, TRANSITIONS } from '../../domain/message-status.js';
 import { EarlyStorageCheck } from './early-storage-check.js';
 import { readBatch, readMessage, RetryFailedBody, SendBatchBody, SendMessageBody } from './message-bodies.js';
+import { CancelQueuedBody, filterOf, FILTERS, readFilters } from './message-filters.js';
 import { LOCATION, TRACEPARENT } from './message-headers.js';
 import {
   ACCEPTED_BATCH,
   ACCEPTED_MESSAGE,
   acceptedView,
   ATTEMPTS,
+  CANCELLED,
   MESSAGE,
   MESSAGE_ID,
-  MESSAGE_STATUS,
   messageView,
   RETRIED,
 } from './message-views.js';
-
-const STATUS = {
-  $ref: MESSAGE_STATUS,
-  description: 'Returns only messages with this status, unless `endpointId` is given.',
-};
-
-const ENDPOINT = {
-  type: 'string',
-  pattern: '^ep_[0-7][0-9a-hjkmnp-tv-z]{25}$',
-  description:
-    'Returns only messages whose delivery to this endpoint has failed, whatever their own status: one that another endpoint ' +
-    'has got can be `delivered`. A delivery has failed when its attempts were used up, or when the endpoint was disabled ' +
-    'while it was waiting. Requires `status=failed`, which then means the delivery.',
-};
 
 @Section('Messages')
 @Controller('messages')
@@ -61,6 +46,7 @@ export class MessagesController {
     private readonly sendBatch: SendBatch,
     private readonly readMessages: ReadMessages,
     private readonly cancelMessage: CancelMessage,
+    private readonly cancelQueued: CancelQueued,
     private readonly retryMessage: RetryMessage,
     private readonly retryFailed: RetryFailed,
     private readonly repeats: Repeats,
@@ -165,17 +151,42 @@ export class MessagesController {
     }));
   }
 
+  @Scoped('messages:send')
+  @Post('cancel')
+  @HttpCode(202)
+  @Operation({
+    id: 'cancelQueuedMessages',
+    summary: 'Cancel queued messages',
+    description:
+      'Cancels the `queued` messages that match every field, or all of them if the body is `{}`: also scheduled ones, and ' +
+      'ones that wait for another attempt. A message whose attempt begins first is not cancelled. One request handles at ' +
+      `most the ${MAX_CANCELLED.toLocaleString('en')} oldest messages: repeat it until \`count\` is less.`,
+    headers: REPEATABLE.headers,
+    response: { description: 'The messages were cancelled.', body: CANCELLED, headers: REPEATABLE.responseHeaders },
+    errors: REPEATABLE.errors,
+  })
+  async cancelAll(
+    @CurrentCaller() caller: Caller,
+    @JsonBody(CancelQueuedBody) body: CancelQueuedBody,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<object> {
+    return this.repeats.afterwards({ request, reply, body }, async () => ({
+      count: await this.cancelQueued.execute(caller.accountId, filterOf(body)),
+    }));
+  }
+
   @Scoped('messages:read')
   @Get()
   @Operation({
     id: 'listMessages',
     summary: 'List messages',
     description: 'Returns the messages of the account, newest first.',
-    query: { ...PAGING, status: STATUS, endpointId: ENDPOINT },
+    query: { ...PAGING, ...FILTERS },
     response: { description: 'A page of messages.', body: pageModel(MESSAGE) },
   })
   async list(@CurrentCaller() caller: Caller, @Query() query: Record<string, unknown>): Promise<PageView<object>> {
-    const page = readPage(query, 'msg', readFilter);
+    const page = readPage(query, 'msg', readFilters);
     const { messages, more } = await this.readMessages.list(caller.accountId, page);
     return pageView(messages, more, ({ id }) => id, messageView);
   }
@@ -253,16 +264,4 @@ export class MessagesController {
       messageView(await this.retryMessage.execute(caller.accountId, id)),
     );
   }
-}
-
-function readFilter({ status, endpointId }: Readonly<Record<string, unknown>>, errors: FieldError[]) {
-  const known = MESSAGE_STATUSES.find((candidate) => candidate === status) ?? null;
-  if (status !== undefined && known === null) {
-    errors.push({ pointer: '', detail: `status must be one of ${MESSAGE_STATUSES.join(', ')}.` });
-  }
-  const missedBy = typeof endpointId === 'string' && isTypeId('ep', endpointId) ? endpointId : null;
-  if (endpointId !== undefined && (missedBy === null || known !== TRANSITIONS.fail.to)) {
-    errors.push({ pointer: '', detail: 'endpointId must be the id of an endpoint, together with status=failed.' });
-  }
-  return { status: known, missedBy };
 }

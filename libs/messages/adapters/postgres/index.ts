@@ -3,18 +3,28 @@
  * these tables in another way.
  */
 export { hasEndpoints, hasJob } from './delivery-mode.sql.js';
-export { endMessages, retryFailed, startAttempts } from './endpoints/change-at-endpoints.sql.js';
-export { hasBeenDelivered, lacks } from './endpoints/retry-to-endpoints.sql.js';
+export { endMessages, replayMessages, startAttempts } from './endpoints/change-at-endpoints.sql.js';
+export { hasBeenDelivered, isWantedBy, lacks } from './endpoints/retry-to-endpoints.sql.js';
 export {
   BYTES,
   COLUMNS,
   columnsOf,
   CONTENT_COLUMNS,
   contentBytes,
-  isSuspended,
+  isHalted,
   OPEN,
   toContent,
   toMessage,
   type MessageRow,
 } from './message-row.js';
-export { insertEntriesToSweep, restartDeliveries } from './start-delivery.sql.js';
+export {
+  INSPECT_LINES,
+  type InspectedKey,
+  IS_BLOCKED,
+  NOTHING_RELEASED,
+  RELEASED,
+  rejoinLines,
+  isTakenBack,
+} from './order/lines.sql.js';
+export { shownColumns } from './reading/shown-columns.sql.js';
+export { insertEntriesToSweep, releasedAt, restartDeliveries } from './start-delivery.sql.js';

@@ -32,7 +32,7 @@ export interface MessageRow extends ContentRow {
   claim_alone: boolean;
   traceparent: string | null;
   delivery: DeliveryMode;
-  next_attempt_at: Date | null;
+  next_attempt_at: Date | number | null;
 }
 
 /** The columns of a message except the ones that its job carries. */
@@ -51,9 +51,12 @@ export const COLUMNS = `${COLUMNS_WITHOUT_JOB}, ${CONTENT_COLUMNS}`;
 /** Columns of a row that has this name. */
 export const columnsOf = (row: string, columns = COLUMNS): string => columns.replaceAll(/\w+/g, `${row}.$&`);
 
-/** Whether the account is suspended: nothing of it is delivered. */
-export const isSuspended = (account: string): string =>
-  `EXISTS (SELECT FROM sluice.suspended_accounts s WHERE s.id = ${account})`;
+/**
+ * Whether the account is suspended or paused: nothing of it is delivered. As a condition EXISTS, it would let the planner
+ * read all such accounts.
+ */
+export const isHalted = (account: string): string =>
+  `(SELECT true FROM sluice.halted_accounts halted WHERE halted.id = ${account} LIMIT 1) IS TRUE`;
 
 /** The statuses of open messages, as a list in SQL. */
 export const OPEN = OPEN_STATUSES.map((status) => `'${status}'`).join(', ');
@@ -106,7 +109,8 @@ export function toMessage(row: MessageRow): Message {
     loneCrashes: row.lone_crashes,
     failureReason: row.failure_reason,
     retries: row.retries,
-    nextAttemptAt: row.next_attempt_at,
+    // Infinity: it waits for the end of another message.
+    nextAttemptAt: row.next_attempt_at instanceof Date ? row.next_attempt_at : null,
     claim:
       row.claim === null || row.claim_expires_at === null
         ? null

@@ -6,30 +6,34 @@ import type { Reads } from '#platform/database/reads.js';
 import type { BatchMetrics } from '#platform/observability/batch-metrics.js';
 import { SharedReads } from '#platform/shared-reads.js';
 import { WEBHOOKS, type Availability } from '../../application/delivering/availability.js';
-import { Messages, type Accepted, type Listed, type OnStarted } from '../../application/messages.js';
+import {
+  Messages,
+  type Accepted,
+  type Listed,
+  type MessageFilter,
+  type MessagePage,
+  type OnStarted,
+  type TimeSpan,
+} from '../../application/messages.js';
 import type { JobDispatch } from '../../application/delivering/job-dispatch.js';
 import { announcedFor } from '../../application/delivering/availability.js';
-import { type MessagePage } from '../../application/messages.js';
 import type { Attempt } from '../../domain/attempt.js';
 import { KEY_LIFETIME_MS, type Idempotency } from '../../domain/idempotency.js';
-import { Message } from '../../domain/message.js';
-import { INITIAL_STATUS, MESSAGE_STATUSES, type MessageStatus } from '../../domain/message-status.js';
+import { jobIdOf, Message } from '../../domain/message.js';
+import { INITIAL_STATUS, MESSAGE_STATUSES } from '../../domain/message-status.js';
+import { cancelQueued } from './changes/cancel-queued.sql.js';
 import { CHANGE_MESSAGE, RETRY_FAILED_MESSAGES } from './changes/change-messages.sql.js';
+import { Releases, type ReleasedRow } from './order/releases.js';
 import { GroupCommit } from './sending/group-commit.js';
 import { DELETE_EXPIRED_KEYS, FIND_KEY } from './sending/idempotency-keys.js';
-import {
-  FIND_MESSAGES,
-  LIST_ATTEMPTS,
-  LIST_MESSAGES,
-  LIST_MESSAGES_WITH_STATUS,
-  LIST_MISSED_MESSAGES,
-} from './reading/read-messages.sql.js';
+import { indexOf } from './reading/message-index.sql.js';
+import { FIND_MESSAGES, LIST_ATTEMPTS, LIST_MISSED_MESSAGES, listMessages } from './reading/read-messages.sql.js';
 import { toMessage, type MessageRow } from './message-row.js';
 
 /** Keys that one statement deletes. */
 const KEYS_AT_ONCE = 10_000;
-/** Messages that one statement retries: bounds how long their rows are locked. */
-const RETRIED_AT_ONCE = 500;
+/** Messages that one statement retries or cancels: bounds how long their rows are locked. */
+const CHANGED_AT_ONCE = 500;
 /** Messages that are looked up by one statement. */
 const FOUND_AT_ONCE = 50;
 
@@ -47,7 +51,7 @@ const ROW_BYTES = 2_048;
 const sizeOf = (rows: ListedRow[]) => (rows.at(-1)?.bytes ?? 0) + rows.length * ROW_BYTES;
 const textBytesOf = (rows: MessageRow[]) => rows.reduce((bytes, { text }) => bytes + text.length, 0);
 
-interface RetriedRow {
+interface RetriedRow extends ReleasedRow {
   count: number;
   deliveries: number;
   /** How many of them may be leased. */
@@ -57,9 +61,16 @@ interface RetriedRow {
   last: string | null;
 }
 
-interface ChangedRow extends Pick<MessageRow, 'status' | 'failure_reason' | 'updated_at'> {
-  /** The outbox entry of a message that has a new job. */
-  entry_id: string | null;
+interface CancelledRow extends ReleasedRow {
+  /** How many of the messages that were found are now cancelled. */
+  count: number;
+  found: number;
+  last: string | null;
+  jobs: readonly { readonly id: string; readonly retries: number }[];
+}
+
+/** The first is the changed message, with its outbox entry if it has a new job; the others are what was released. */
+interface ChangedRow extends Pick<MessageRow, 'status' | 'failure_reason' | 'updated_at'>, ReleasedRow {
   deliveries: number;
 }
 
@@ -78,6 +89,7 @@ export class PostgresMessages extends Messages {
     private readonly jobs: Pick<JobDispatch, 'enqueue'>,
     /** Announces what may be leased or sent. */
     private readonly availability: Pick<Availability, 'announce'>,
+    private readonly releases: Pick<Releases, 'start'>,
     batches?: BatchMetrics,
     backpressure?: Backpressure,
   ) {
@@ -120,9 +132,10 @@ export class PostgresMessages extends Messages {
     return found;
   }
 
-  async list(accountId: string, { limit, before, status, missedBy }: MessagePage): Promise<Listed> {
-    const [name, text, filter] = listOf(status, missedBy);
-    const values = [accountId, before ?? HIGHEST_ID, limit, ...filter];
+  async list(accountId: string, { limit, before, since, until, ...filter }: MessagePage): Promise<Listed> {
+    const [name, text, more] = listOf(filter);
+    const [from, end] = idsOf({ since, until });
+    const values = [accountId, before !== null && before < end ? before : end, limit, from, ...more];
     const rows = await this.reads.query<ListedRow>(accountId, name, text, values, sizeOf);
     return { messages: rows.map(toMessage), more: rows.at(-1)?.more ?? false };
   }
@@ -152,9 +165,10 @@ export class PostgresMessages extends Messages {
     let next = lowestId('msg', since);
     let retried = 0;
     while (retried < max) {
-      const values: unknown[] = [accountId, next, end, Math.min(RETRIED_AT_ONCE, max - retried)];
-      const [row] = await this.reads.query<RetriedRow>(accountId, 'retry', RETRY_FAILED_MESSAGES, values);
+      const values: unknown[] = [accountId, next, end, Math.min(CHANGED_AT_ONCE, max - retried)];
+      const [row, ...released] = await this.reads.query<RetriedRow>(accountId, 'retry', RETRY_FAILED_MESSAGES, values);
       if (row === undefined || row.last === null) break;
+      this.releases.start(released);
       retried += row.count;
       onStarted?.(row.deliveries);
       if (row.leasable > 0) this.availability.announce([accountId]);
@@ -163,6 +177,31 @@ export class PostgresMessages extends Messages {
       next = `${row.last}0`;
     }
     return retried;
+  }
+
+  async cancelQueued(
+    accountId: string,
+    { type, ...span }: MessageFilter,
+    max: number,
+    onCancelled: (jobIds: readonly string[]) => Promise<unknown>,
+  ): Promise<number> {
+    const { index, values: typed } = indexOf(type);
+    const text = cancelQueued(index);
+    const [first, end] = idsOf(span);
+    let next = first;
+    let cancelled = 0;
+    while (cancelled < max) {
+      const atOnce = Math.min(CHANGED_AT_ONCE, max - cancelled);
+      const values = [accountId, end, atOnce, next, ...typed];
+      const [row, ...released] = await this.reads.query<CancelledRow>(accountId, `cancel ${index.name}`, text, values);
+      if (row === undefined) break;
+      this.releases.start(released);
+      cancelled += row.count;
+      await onCancelled(row.jobs.map(jobIdOf));
+      if (row.found < atOnce) break;
+      next = `${row.last ?? ''}0`;
+    }
+    return cancelled;
   }
 
   async deleteExpiredKeys(): Promise<boolean> {
@@ -174,13 +213,15 @@ export class PostgresMessages extends Messages {
   private async swap({ state: from }: Message, after: Message, onStarted?: OnStarted): Promise<Message | null> {
     const to = after.state;
     const isRetried = to.retries !== from.retries;
-    const [row] = await this.database.query<ChangedRow>(CHANGE_MESSAGE, [
+    const [row, ...released] = await this.database.query<ChangedRow>(CHANGE_MESSAGE, [
       ...[from.id, from.accountId, from.status, from.attempts, from.retries],
       ...[to.status, to.retries, to.failures, to.crashes, to.loneCrashes, to.failureReason, isRetried],
+      ...[isRetried || after.hasEndpoints ? null : to.orderingKey, to.delivery],
     ]);
     if (row === undefined) return null;
-    onStarted?.(row.deliveries);
     const { status, failure_reason: failureReason, updated_at: updatedAt, entry_id: entryId } = row;
+    this.releases.start(released);
+    onStarted?.(row.deliveries);
     const stored = Message.restore({ ...to, status, failureReason, updatedAt });
     if (to.status === INITIAL_STATUS) this.availability.announce(announcedFor(stored));
     if (entryId !== null) this.jobs.enqueue({ id: entryId, messages: [stored] });
@@ -188,9 +229,20 @@ export class PostgresMessages extends Messages {
   }
 }
 
-/** The name and the text of the statement that lists messages, and its values from $4 on. */
-function listOf(status: MessageStatus | null, missedBy: string | null): [string, string, readonly string[]] {
+/** The first id that messages of a time span can have, and the id after the last. */
+function idsOf({ since, until }: TimeSpan): [string, string] {
+  return [since === null ? '' : lowestId('msg', since), until === null ? HIGHEST_ID : lowestId('msg', until)];
+}
+
+/** The name and the text of the statement that lists messages, and its values from $5 on. */
+function listOf({
+  status,
+  missedBy,
+  type,
+}: Pick<MessagePage, 'status' | 'missedBy' | 'type'>): [string, string, readonly string[]] {
   if (missedBy !== null) return ['list of an endpoint', LIST_MISSED_MESSAGES, [missedBy]];
-  if (status !== null) return ['list of a status', LIST_MESSAGES_WITH_STATUS, [status]];
-  return ['list', LIST_MESSAGES, MESSAGE_STATUSES];
+  const { index, values } = indexOf(type);
+  const statuses = status === null ? MESSAGE_STATUSES : [status];
+  const name = `list of ${index.name}${status === null ? '' : ' with a status'}`;
+  return [name, listMessages(index, 5 + values.length, statuses.length), [...values, ...statuses]];
 }

@@ -66,6 +66,12 @@ export abstract class Deliveries {
   abstract settle(claimed: Message, ended: Message): Promise<boolean>;
 
   /**
+   * Takes back that a take-over counted as a crash: the worker that had claimed the message goes on. Does so at most once
+   * for an attempt, `MAX_EXCUSED` times for a message, and not for one that has ended or was started anew since.
+   */
+  abstract excuse(claimed: Message): Promise<void>;
+
+  /**
    * Stores how other programs ended jobs, each as a whole delivery: started, and delivered or failed. Changes only
    * messages that are open, in the same round, and not claimed. Of the attempts, only the last is recorded.
    * @returns how many messages it changed

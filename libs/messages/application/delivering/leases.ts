@@ -41,9 +41,12 @@ export abstract class Leases {
    * Claims available messages, in the order in which they became available. No other lease waits for it or gets the
    * same messages. A message whose lease has expired is taken over: that attempt is `lost`. If it was the last attempt,
    * the message fails instead.
-   * @returns messages of a bounded size in all, and none of a suspended account
+   * @returns messages of a bounded size in all, and none of an account that is suspended or paused
    */
   abstract lease(accountId: string, terms: LeaseTerms): Promise<Leased>;
+
+  /** Whether the account is suspended or paused, so that nothing is available. */
+  abstract isHalted(accountId: string): Promise<boolean>;
 
   /** Milliseconds until the next message may be leased, at least 0; null when none is open. */
   abstract nextIn(accountId: string): Promise<number | null>;

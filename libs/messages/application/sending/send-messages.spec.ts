@@ -50,6 +50,16 @@ describe('The fingerprint of a request', () => {
     [{ text: `one","${AT.toISOString()}` }],
     [{ text: `${AT.toISOString()}:one` }],
     [{ text: 'one"],["one' }],
+    [{ text: 'one', type: 'order.paid' }],
+    [{ text: 'one', type: 'order.paid', deliverAt: AT }],
+    [{ text: 'one', type: 'order' }, ONE],
+    [{ text: 'one', orderingKey: 'order.paid' }],
+    [{ text: 'one', metadata: {} }],
+    [{ text: 'one', metadata: { type: 'order.paid' } }],
+    [{ text: 'one', metadata: { a: 'b', c: 'd' } }],
+    [{ text: 'one', metadata: { a: 'b","c":"d' } }],
+    [{ text: 'one', metadata: JSON.parse('{"__proto__":"a"}') as Record<string, string> }],
+    [{ text: 'one', metadata: JSON.parse('{"__proto__":"b"}') as Record<string, string> }],
   ];
 
   it('differs for batches with different content', async () => {

@@ -24,7 +24,10 @@ describe('StorageCap', () => {
   const aSpace = () =>
     new SpaceWatch({ left: () => Promise.resolve(0) }, { watch: () => undefined, changed: () => undefined, failed });
   const aCap = (perAccount = 1, free = 0, space = aSpace()) =>
-    new StorageCap(ledger, { free, pro: 0, perAccount }, space, { refused: () => refusals++, failed });
+    new StorageCap(ledger, { byPlan: new Map([['free', free]]), perAccount }, space, {
+      refused: () => refusals++,
+      failed,
+    });
   const large = (count: number, createdAt = SENT_AT) => messages(count, { accountId, createdAt, text: textOf(LARGE) });
   const refuses = (cap: StorageCap, account = accountId) => {
     if (cap.hasRoom(account)) return false;
@@ -187,16 +190,38 @@ describe('StorageCap', () => {
   });
 
   it('refuses an account by its plan, also after the plan has changed', async () => {
-    ledger.plan = 'free';
+    ledger.planned = { plan: 'free', maxBytes: null };
     const cap = aCap(2, 1);
     cap.count(large(4));
     await cap.run();
     expect(() => {
       cap.requireRoom(accountId);
     }).toThrow(' 1 MiB');
-    ledger.plan = 'pro';
+    ledger.planned = { plan: 'pro', maxBytes: null };
     await rounds(cap, 4);
     expect(refuses(cap)).toBe(false);
+  });
+
+  it.each([
+    ['less', 10, 1],
+    ['more', 1, 10],
+    ['without a limit in the settings', 0, 1],
+  ])('takes what a plan says itself rather than the settings: %s', async (_what, perAccount, mebibytes) => {
+    ledger.planned = { plan: 'free', maxBytes: mebibytes * 1_048_576 };
+    const cap = aCap(perAccount, perAccount);
+    cap.count(large(4));
+    await cap.run();
+    expect(refuses(cap)).toBe(mebibytes === 1);
+  });
+
+  it('refuses an account with the next round in which it stores something, when its plan has less room', async () => {
+    const cap = aCap(10);
+    cap.count(large(4));
+    await cap.run();
+    ledger.planned = { plan: 'small', maxBytes: 1_048_576 };
+    cap.count([aMessage({ accountId })]);
+    await cap.run();
+    expect(refuses(cap)).toBe(true);
   });
 
   it('refuses no account without a cap, and counts nevertheless', async () => {

@@ -1,11 +1,10 @@
 import { LRUCache } from 'lru-cache';
-import type { Plan } from '#accounts/index.js';
 import { atMost } from '#kernel/cache-size.js';
 import { DomainError } from '#kernel/domain-error.js';
 import type { BackgroundTask } from '#kernel/background-task.js';
 import { bytesOf, DELIVERY_BYTES, type Message } from '../../domain/message.js';
 import type { SpaceWatch } from './space-watch.js';
-import type { AccountDay, AccountTotal, DayTotal, StorageLedger } from './storage-ledger.js';
+import type { AccountDay, PlannedStorage, StorageLedger, WrittenDay } from './storage-ledger.js';
 
 const DAY_MS = 86_400_000;
 /** Full accounts are checked again every four rounds, so a removal is noticed within 5 s. */
@@ -18,12 +17,15 @@ const CACHED_MS = 3_600_000;
 const MAX_PENDING = 100_000;
 
 /** The settings, in MiB, of any account and of plans with less; 0 for no limit. */
-export type StorageLimits = Readonly<{ perAccount: number } & Partial<Record<Plan, number>>>;
+export interface StorageLimits {
+  readonly perAccount: number;
+  readonly byPlan: ReadonlyMap<string, number>;
+}
 
-/** The bytes that an account may store, by its stored total; Infinity for no limit. They are counted nevertheless. */
-export function capOf(limits: StorageLimits, total: AccountTotal | undefined): number {
-  const ofPlan = total === undefined ? undefined : limits[total.plan];
-  return Math.min(inBytes(limits.perAccount), inBytes(ofPlan ?? 0));
+/** The bytes that an account may store; Infinity for no limit. They are counted nevertheless. */
+export function capOf({ perAccount, byPlan }: StorageLimits, planned: PlannedStorage | null | undefined): number {
+  const byDefault = Math.min(inBytes(perAccount), inBytes(byPlan.get(planned?.plan ?? '') ?? 0));
+  return planned?.maxBytes ?? byDefault;
 }
 
 const inBytes = (mebibytes: number): number => (mebibytes === 0 ? Infinity : mebibytes * 1_048_576);
@@ -46,8 +48,8 @@ export class StorageCap implements BackgroundTask {
   private pending = new Map<string, AccountDay>();
   /** Accounts that have reached their cap, with its bytes. */
   private readonly full = new LRUCache<string, number>(atMost(MAX_CACHED));
-  /** The bytes that an account may store on the present day: its cap minus the bytes of other days. */
-  private readonly room = new LRUCache<string, { readonly day: number; readonly bytes: number }>({
+  /** The bytes of other days than the present one. */
+  private readonly others = new LRUCache<string, { readonly day: number; readonly bytes: number }>({
     ...atMost(MAX_CACHED),
     ttl: CACHED_MS,
   });
@@ -91,7 +93,7 @@ export class StorageCap implements BackgroundTask {
 
   /**
    * Counts deliveries that were added to stored messages. They count on the present day: the bytes of other days are
-   * assumed not to grow (`room`).
+   * assumed not to grow (`others`).
    */
   countDeliveries(accountId: string, count: number, at: Date): void {
     if (count === 0) return;
@@ -132,7 +134,7 @@ export class StorageCap implements BackgroundTask {
   }
 
   /** @returns the new totals of the days written */
-  private async write(): Promise<readonly DayTotal[]> {
+  private async write(): Promise<readonly WrittenDay[]> {
     const days = [...this.pending.values()];
     if (days.length === 0) return [];
     this.pending = new Map();
@@ -144,13 +146,13 @@ export class StorageCap implements BackgroundTask {
     }
   }
 
-  private mayBeFull({ accountId, day, bytes }: DayTotal): boolean {
+  private mayBeFull({ accountId, day, bytes, planned }: WrittenDay): boolean {
     if (this.full.has(accountId)) return false;
-    const room = this.room.get(accountId);
-    return room?.day !== day || bytes >= room.bytes;
+    const others = this.others.get(accountId);
+    return others?.day !== day || others.bytes + bytes >= capOf(this.limits, planned);
   }
 
-  private async check(accountIds: readonly string[], written: ReadonlyMap<string, DayTotal>): Promise<void> {
+  private async check(accountIds: readonly string[], written: ReadonlyMap<string, WrittenDay>): Promise<void> {
     for (let from = 0; from < accountIds.length; from += ACCOUNTS_PER_QUERY) {
       const some = accountIds.slice(from, from + ACCOUNTS_PER_QUERY);
       const totals = await this.ledger.totals(some);
@@ -161,7 +163,7 @@ export class StorageCap implements BackgroundTask {
         if (bytes >= cap) this.full.set(accountId, cap);
         else this.full.delete(accountId);
         const day = written.get(accountId);
-        if (day !== undefined) this.room.set(accountId, { day: day.day, bytes: cap - (bytes - day.bytes) });
+        if (day !== undefined) this.others.set(accountId, { day: day.day, bytes: bytes - day.bytes });
       }
     }
   }

@@ -1,5 +1,3 @@
-import type { Plan } from '#accounts/index.js';
-
 /** The bytes that an account stores in messages that were created on one day. */
 export interface DayTotal {
   readonly accountId: string;
@@ -13,10 +11,20 @@ export interface AccountDay extends DayTotal {
   readonly messages: number;
 }
 
-export interface AccountTotal {
-  readonly bytes: number;
-  readonly plan: Plan;
+/** What the plan of an account says of its storage. */
+export interface PlannedStorage {
+  /** The name of the plan. */
+  readonly plan: string;
+  /** Bytes that the account may store; null: the settings decide. */
+  readonly maxBytes: number | null;
 }
+
+export interface AccountTotal extends PlannedStorage {
+  readonly bytes: number;
+}
+
+/** Null for an account that does not exist. */
+export type WrittenDay = DayTotal & { readonly planned: PlannedStorage | null };
 
 /**
  * How much is stored for each account, by day, so that a day's count is removed with its messages.
@@ -28,9 +36,9 @@ export abstract class StorageLedger {
   /**
    * Adds to days, all or nothing; any number of processes may do so at once.
    * @param days each at most once
-   * @returns the same days with their new totals, in any order
+   * @returns the same days with their new totals and the plans of their accounts, in any order
    */
-  abstract add(days: readonly AccountDay[]): Promise<readonly DayTotal[]>;
+  abstract add(days: readonly AccountDay[]): Promise<readonly WrittenDay[]>;
 
   /** The plan of each account and its bytes over all days. An account that does not exist may be missing. */
   abstract totals(accountIds: readonly string[]): Promise<ReadonlyMap<string, AccountTotal>>;

@@ -10,8 +10,8 @@ declare module 'fastify' {
     cachedCaller?: Caller | null | undefined;
     /** Missing for anonymous clients and operators. */
     caller?: Caller | undefined;
-    /** Whether the request carries the operators' key. */
-    operator?: boolean;
+    /** The name of the operator whose key the request carries. */
+    operator?: string | undefined;
     /** When the key was last verified, in milliseconds of `loopTime`. */
     verifiedAt?: number;
   }
@@ -24,6 +24,13 @@ const AUTHORIZATION = /^bearer ([!-~]+)$/i;
 export function bearerToken(authorization: string | undefined): string | undefined {
   return authorization === undefined ? undefined : AUTHORIZATION.exec(authorization)?.[1];
 }
+
+/** The name of the operator, on a route for operators. */
+export const CurrentOperator = createParamDecorator((_data: unknown, context: ExecutionContext): string => {
+  const { operator } = context.switchToHttp().getRequest<FastifyRequest>();
+  if (operator === undefined) throw new Error('A route with an operator must be for operators.');
+  return operator;
+});
 
 /** The caller of a route that is not public. */
 export const CurrentCaller = createParamDecorator((_data: unknown, context: ExecutionContext): Caller => {

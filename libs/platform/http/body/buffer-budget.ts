@@ -34,7 +34,7 @@ export class BufferBudget {
   /** @param cut called when the transfer must end because another one needs the room; it is already closed then */
   open({ caller, operator, clientAddress }: FastifyRequest, cut: () => void): Transfer {
     if (caller !== undefined) return new Transfer(this.callers, caller.accountId, cut);
-    if (operator === true) return new Transfer(this.callers, 'operators', cut);
+    if (operator !== undefined) return new Transfer(this.callers, 'operators', cut);
     return new Transfer(this.anonymous, networkOf(clientAddress), cut);
   }
 }

@@ -28,8 +28,8 @@ export const PAGING = {
 } as const;
 
 /** The model of a page of these items. */
-export function pageModel(item: Model): Model {
-  return viewModel<PageView<unknown>>(`${item.name}Page`, 'A page of a list, newest first.', {
+export function pageModel(item: Model, description = 'A page of a list, newest first.'): Model {
+  return viewModel<PageView<unknown>>(`${item.name}Page`, description, {
     data: { type: 'array', maxItems: MAX_LIMIT, items: item },
     nextCursor: nullable({
       type: 'string',
@@ -43,18 +43,18 @@ type Query = Readonly<Record<string, unknown>>;
 
 /**
  * `limit` and `cursor` of a list; other parameters are ignored.
- * @param prefix of the ids that are listed
+ * @param ids the prefix of the ids that are listed, or whether a text is one of them
  * @param more reads further parameters and adds their errors
  * @throws ValidationError with an error for each invalid parameter
  */
 export function readPage<More extends object>(
   query: Query,
-  prefix: string,
+  ids: string | ((id: string) => boolean),
   more: (query: Query, errors: FieldError[]) => More = () => ({}) as More,
 ): Page & More {
   const errors: FieldError[] = [];
   const { limit = String(DEFAULT_LIMIT), cursor } = query;
-  const before = cursor === undefined ? null : decodeCursor(prefix, cursor);
+  const before = cursor === undefined ? null : decodeCursor(ids, cursor);
   if (typeof limit !== 'string' || !/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > MAX_LIMIT) {
     errors.push({ pointer: '', detail: `limit must be a whole number from 1 to ${MAX_LIMIT}.` });
   }
@@ -93,8 +93,8 @@ export async function pageOf<Query extends Page, Item, View>(
   return pageView(found.slice(0, limit), found.length > limit, idOf, view);
 }
 
-function decodeCursor(prefix: string, cursor: unknown): string | null {
+function decodeCursor(ids: string | ((id: string) => boolean), cursor: unknown): string | null {
   if (typeof cursor !== 'string') return null;
   const id = Buffer.from(cursor, 'base64url').toString();
-  return isTypeId(prefix, id) ? id : null;
+  return (typeof ids === 'string' ? isTypeId(ids, id) : ids(id)) ? id : null;
 }

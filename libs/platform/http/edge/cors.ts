@@ -1,10 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-const METHODS = 'GET, HEAD, POST, PATCH, DELETE';
-const REQUEST_HEADERS = 'Authorization, Content-Type, Idempotency-Key, Last-Event-ID, X-Request-Id, traceparent';
+const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
+const REQUEST_HEADERS = [
+  ...['Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match', 'If-None-Match', 'Last-Event-ID'],
+  ...['X-Request-Id', 'traceparent'],
+].join(', ');
 const RESPONSE_HEADERS = [
   ...['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'RateLimit-Policy', 'RateLimit'],
-  ...['Retry-After', 'X-Request-Id', 'Location', 'Idempotent-Replayed', 'WWW-Authenticate', 'Allow'],
+  ...['Retry-After', 'X-Request-Id', 'Location', 'ETag', 'Idempotent-Replayed', 'WWW-Authenticate', 'Allow'],
 ].join(', ');
 /** Seconds for which a browser may cache a preflight response. No browser caches it for longer. */
 const MAX_AGE = '7200';

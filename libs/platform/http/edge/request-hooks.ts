@@ -67,7 +67,7 @@ export function addRequestHooks(fastify: FastifyInstance, options: RequestHookOp
     cors(request.raw, reply.raw);
     if (earlyCheck.recognize(request)) {
       countForAddress(request.raw.socket);
-      const holder = request.operator === true ? 'operators' : request.cachedCaller?.accountId;
+      const holder = request.operator !== undefined ? 'operators' : request.cachedCaller?.accountId;
       if (holder !== undefined) fastify.connectionRoom.recognize(request.raw.socket, holder);
     }
     const refusal = isOverloaded()

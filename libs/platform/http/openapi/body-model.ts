@@ -8,6 +8,7 @@ const RULES: Readonly<Record<string, (constraints: readonly unknown[]) => JsonSc
   isBoolean: () => ({ type: 'boolean' }),
   isInt: () => ({ type: 'integer' }),
   isArray: () => ({ type: 'array' }),
+  isObject: () => ({ type: 'object' }),
   arrayNotEmpty: () => ({ minItems: 1 }),
   arrayMinSize: ([minItems]) => ({ minItems }),
   arrayMaxSize: ([maxItems]) => ({ maxItems }),
@@ -41,7 +42,8 @@ function readModel(type: new () => object): Model {
     const custom = rule.constraintCls as { schema?: JsonSchema } | undefined;
     const keywords = custom?.schema ?? RULES[name]?.((rule.constraints as unknown[] | undefined) ?? []);
     if (keywords === undefined) throw new Error(`${type.name}.${field}: no schema for ${name}.`);
-    properties[field] = { ...properties[field], ...(each ? { items: keywords } : keywords) };
+    // What is described may say more than the rule, such as that null is allowed.
+    properties[field] = { ...properties[field], ...(each ? { items: keywords } : keywords), ...described };
   }
   const forms = Object.entries(describedForms(type) ?? {}).map(([name, required]) => {
     const fields = Object.entries(properties).filter(([field]) => required.includes(field));

@@ -96,7 +96,7 @@ function operation(route: Route, maxBodyBytes: number, shared: Record<string, ob
     security: securityOf(access),
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: { required: body.required, content: contentOf(bodyModel(body.type)) } }),
-    responses: { [route.status]: successResponse(spec.response), ...errorResponses(route, maxBodyBytes, shared) },
+    responses: { ...successResponses(route), ...errorResponses(route, maxBodyBytes, shared) },
   };
 }
 
@@ -107,9 +107,25 @@ function parametersIn(place: string, schemas: Readonly<Record<string, Schema>> =
   });
 }
 
-function successResponse({ description, headers, body, mediaTypes, links }: Route['spec']['response']): object {
+function successResponses({ status, spec }: Route): Record<string, object> {
+  const { alternatives = {}, ...response } = spec.response;
+  const others = Object.entries(alternatives).map(
+    ([other, description]) => [other, { ...response, description }] as const,
+  );
+  const all = [[String(status), response] as const, ...others];
+  return Object.fromEntries(all.map(([each, described]) => [each, successResponse(described)]));
+}
+
+function successResponse(spec: Route['spec']['response']): object {
+  const { description, headers, body, mediaTypes, otherBodies = {}, links } = spec;
+  const content = body && {
+    ...contentOf(body, mediaTypes),
+    ...Object.fromEntries(
+      Object.entries(otherBodies).map(([type, schema]) => [type, { schema, example: exampleOf(schema) }]),
+    ),
+  };
   return {
-    ...response(description, headers, body && contentOf(body, mediaTypes)),
+    ...response(description, headers, content),
     ...(links && { links: Object.fromEntries(links.map((operationId) => [operationId, linkById(operationId)])) }),
   };
 }
@@ -153,6 +169,10 @@ function securityOf(access: Access): object[] {
 
 function securitySchemes(routes: readonly Route[]): object {
   const apiKey = { type: 'http', scheme: 'bearer', description: 'An API key of an account: `slc_…`' };
-  const operatorsKey = { type: 'http', scheme: 'bearer', description: "The operators' key, `ADMIN_API_KEY`" };
+  const operatorsKey = {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'The key of an operator, one of `ADMIN_API_KEY`',
+  };
   return { apiKey, ...(routes.some(({ access }) => access === 'operator') && { operatorsKey }) };
 }

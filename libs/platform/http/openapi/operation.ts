@@ -27,10 +27,14 @@ export interface OperationSpec {
   /** The successful response. */
   readonly response: {
     readonly description: string;
+    /** Descriptions of further statuses of success, with the same body and headers. */
+    readonly alternatives?: Readonly<Record<number, string>>;
     /** Omitted for a response without a body. */
     readonly body?: Schema;
     /** `application/json` by default. */
     readonly mediaTypes?: readonly string[];
+    /** Bodies of further media types, which `Accept` selects, by media type. */
+    readonly otherBodies?: Readonly<Record<string, Schema>>;
     /** In addition to the headers of every response. */
     readonly headers?: Readonly<Record<string, HeaderSpec>>;
     /** Operations whose path takes the `id` of the body, by their ids. */

@@ -30,9 +30,19 @@ const LEASED_MESSAGE = viewModel<ReturnType<typeof leasedView>>(
   OPTIONAL_CONTENT,
 );
 
-export const LEASED = viewModel<Record<'data', unknown>>('LeasedMessages', 'Messages that were leased.', {
-  data: { type: 'array', items: LEASED_MESSAGE },
-});
+export const LEASED = viewModel<Record<'data' | 'paused', unknown>>(
+  'LeasedMessages',
+  'Messages that were leased.',
+  {
+    data: { type: 'array', items: LEASED_MESSAGE },
+    paused: {
+      type: 'boolean',
+      const: true,
+      description: 'Present if no message was available because the account is paused.',
+    },
+  },
+  ['paused'],
+);
 
 export const EXTENDED = viewModel<Record<'leaseExpiresAt', unknown>>('ExtendedLease', 'An extended lease.', {
   leaseExpiresAt: EXPIRES_AT,

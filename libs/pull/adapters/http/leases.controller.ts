@@ -41,7 +41,7 @@ export class LeasesController {
       'Returns messages that were accepted while `delivery` of the account was `pull`, the oldest first, up to about 1 MiB ' +
       'of text. Nobody else gets them until the lease ends. Acknowledge each one once it is processed: **a message whose ' +
       'lease expires is available again**, so that it is processed at least once. If none is available, the response is ' +
-      'sent as soon as there is one, or after `wait` seconds without any.',
+      'sent as soon as there is one, or after `wait` seconds without any. While the account is paused, none is available.',
     response: { description: 'The leased messages; none if none was available.', body: LEASED },
   })
   async lease(
@@ -57,9 +57,11 @@ export class LeasesController {
     };
     const assertAllowed = () => this.admission.assertKeyValid(request);
     const startedAt = performance.now();
-    const leased = await this.leaseMessages.execute(accountId, terms, goneSignal(request, reply), assertAllowed);
+    const { messages, paused } = await this.leaseMessages.execute(
+      ...([accountId, terms, goneSignal(request, reply), assertAllowed] as const),
+    );
     if (request.rateLimit !== undefined) request.rateLimit = later(request.rateLimit, performance.now() - startedAt);
-    return { data: leased.map(leasedView) };
+    return { data: messages.map(leasedView), ...(paused && { paused }) };
   }
 
   @Post('ack')

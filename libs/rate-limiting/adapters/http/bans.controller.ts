@@ -1,7 +1,9 @@
 import { Controller, Delete, Get, HttpCode, Param, Query } from '@nestjs/common';
+import { Audit } from '#accounts/index.js';
 import type { FieldError } from '#kernel/domain-error.js';
 import { isTypeId } from '#kernel/typeid.js';
 import { ForOperators } from '#platform/http/access/access.js';
+import { CurrentOperator } from '#platform/http/access/caller.js';
 import { Operation, Section } from '#platform/http/openapi/operation.js';
 import { idOf, time, viewModel } from '#platform/http/openapi/schema.js';
 import { pageModel, pageOf, PAGING, readPage, type PageView } from '#platform/http/body/paging.js';
@@ -27,7 +29,10 @@ const BAN = viewModel<Ban>('Ban', 'A temporary ban of an API key.', {
 @ForOperators()
 @Controller('admin/bans')
 export class BansController {
-  constructor(private readonly bans: Bans) {}
+  constructor(
+    private readonly bans: Bans,
+    private readonly audit: Audit,
+  ) {}
 
   @Get()
   @Operation({
@@ -57,8 +62,11 @@ export class BansController {
     response: { description: 'The ban was lifted.' },
     errors: ['ban_not_found'],
   })
-  async lift(@Param('keyId') keyId: string): Promise<void> {
-    await this.bans.lift(keyId);
+  async lift(@Param('keyId') keyId: string, @CurrentOperator() operator: string): Promise<void> {
+    await this.audit.record(operator, async () => {
+      const { accountId, keyId: subject, ...before } = await this.bans.lift(keyId);
+      return { result: undefined, change: { action: 'ban.lifted', subject, accountId, before, after: null } };
+    });
   }
 }
 

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '#kernel/caller.js';
 import { AddressBudget } from '#platform/http/access/address-budget.js';
-import { Secret } from '#platform/http/access/secret.js';
+import { OperatorKeys } from '#platform/http/access/secret.js';
 import type { RefusingVerdict } from '../../application/limiter.js';
 import { EarlyPlanCheck } from './early-plan-check.js';
 
@@ -33,7 +33,10 @@ describe('EarlyPlanCheck', () => {
     check = new EarlyPlanCheck(
       { cached: () => cached },
       { recall: () => verdict },
-      new Secret(OPERATORS_KEY),
+      new OperatorKeys([
+        { name: 'alice', key: `${OPERATORS_KEY}-2` },
+        { name: 'bob', key: OPERATORS_KEY },
+      ]),
       new AddressBudget('minute', 2, 60),
       (target) => target === '/messages',
       (outcome) => counted.push(outcome),
@@ -83,7 +86,7 @@ describe('EarlyPlanCheck', () => {
   it.each([
     ['a caller whose plan is not known to be used up', CALLER, 'slc_key', { cachedCaller: CALLER }],
     ['a key that must be looked up', undefined, 'slc_key', { cachedCaller: undefined }],
-    ['the operators', null, OPERATORS_KEY, { operator: true }],
+    ['the operators', null, OPERATORS_KEY, { operator: 'bob' }],
   ])('leaves %s to the guards, uncounted, with what it knows', (_name, known, key, notes) => {
     cached = known;
     const request = requestOf(key);

@@ -6,7 +6,7 @@ import { bearerToken } from '#platform/http/access/caller.js';
 import type { Caller } from '#kernel/caller.js';
 import { EarlyCheck } from '#platform/http/edge/request-hooks.js';
 import type { Refusal } from '#platform/http/response.js';
-import { Secret } from '#platform/http/access/secret.js';
+import { OperatorKeys } from '#platform/http/access/secret.js';
 import { allRoutes, keyedRoutes } from '#platform/http/openapi/routes.js';
 import type { PlatformSettings } from '#platform/process/settings.js';
 import type { Decision } from '../../application/decisions.js';
@@ -24,7 +24,7 @@ export class EarlyPlanCheck extends EarlyCheck {
   constructor(
     private readonly authenticate: Pick<AuthenticateCaller, 'cached'>,
     private readonly countRequest: Pick<CountRequest, 'recall'>,
-    private readonly operatorsKey: Secret | null,
+    private readonly operators: OperatorKeys,
     private readonly anonymous: AddressBudget,
     private readonly needsKey: (target: string, method: string) => boolean,
     private readonly authenticated: Authenticated,
@@ -37,15 +37,14 @@ export class EarlyPlanCheck extends EarlyCheck {
     const presented = bearerToken(request.headers.authorization);
     request.presentedKey = presented;
     request.cachedCaller = presented === undefined ? null : this.authenticate.cached(presented);
-    request.operator =
-      presented !== undefined && !request.cachedCaller && this.operatorsKey?.matches(presented) === true;
-    return request.operator || request.cachedCaller !== null;
+    request.operator = presented === undefined || request.cachedCaller ? undefined : this.operators.nameOf(presented);
+    return request.operator !== undefined || request.cachedCaller !== null;
   }
 
   refusal(request: FastifyRequest): Refusal | null {
     const { cachedCaller, operator } = request;
     if (cachedCaller) return this.callerRefusal(cachedCaller);
-    return operator || cachedCaller === undefined ? null : this.anonymousRefusal(request);
+    return operator !== undefined || cachedCaller === undefined ? null : this.anonymousRefusal(request);
   }
 
   private callerRefusal(caller: Caller): Refusal | null {
@@ -70,13 +69,13 @@ export class EarlyPlanCheck extends EarlyCheck {
 export function earlyPlanCheck(
   authenticate: AuthenticateCaller,
   countRequest: CountRequest,
-  { adminApiKey }: PlatformSettings,
+  { operatorKeys }: PlatformSettings,
   { anonymous }: Budgets,
   discovery: DiscoveryService,
   authenticated: Authenticated,
   decided: (decision: Decision) => void,
 ): EarlyPlanCheck {
-  const operatorsKey = adminApiKey === null ? null : new Secret(adminApiKey);
+  const operators = new OperatorKeys(operatorKeys);
   const needsKey = keyedRoutes(allRoutes(discovery));
-  return new EarlyPlanCheck(authenticate, countRequest, operatorsKey, anonymous, needsKey, authenticated, decided);
+  return new EarlyPlanCheck(authenticate, countRequest, operators, anonymous, needsKey, authenticated, decided);
 }

@@ -67,7 +67,7 @@ export class PlanThrottlerGuard extends ThrottlerGuard implements Counter {
   protected override async handleRequest(props: ThrottlerRequest): Promise<boolean> {
     const { context, throttler, getTracker, generateKey } = props;
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    if (request.operator === true) return this.takeFromBudget(request);
+    if (request.operator !== undefined) return this.takeFromBudget(request);
     request.counter = this;
     const increment = async () => {
       const key = generateKey(context, await getTracker(request, context), throttler.name ?? '');
@@ -99,7 +99,7 @@ export class PlanThrottlerGuard extends ThrottlerGuard implements Counter {
   /** Counts a request without an account. */
   private takeFromBudget(request: FastifyRequest): boolean {
     const { anonymous, operators } = this.budgets;
-    const isOperator = request.operator === true;
+    const isOperator = request.operator !== undefined;
     const { passes, window } = isOperator ? operators.take(OPERATORS) : anonymous.take(request.clientAddress);
     request.rateLimit = [window];
     this.decided(`${isOperator ? 'operator' : 'anonymous'}_${passes ? 'admitted' : 'refused'}`);

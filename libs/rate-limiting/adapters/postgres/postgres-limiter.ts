@@ -62,7 +62,7 @@ export class PostgresLimiter extends Limiter {
       `SELECT a.per_minute, a.per_day, coalesce(minute_used, 0) AS minute_used, coalesce(day_used, 0) AS day_used,
               coalesce(minute_ends_ms, 0)::float8 AS minute_ends_ms, coalesce(day_ends_ms, 0)::float8 AS day_ends_ms,
               floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS at
-       FROM sluice.accounts a LEFT JOIN sluice.rate_limits r ON r.account_id = a.id WHERE a.id = $1`,
+       FROM sluice.account_plans a LEFT JOIN sluice.rate_limits r ON r.account_id = a.id WHERE a.id = $1`,
       [accountId],
     );
     const number = (name: string) => row?.[name] ?? 0;

@@ -3,7 +3,8 @@ import { lowestId } from '#kernel/ids.js';
 import type { Database } from '#platform/database/database.js';
 import { sqlState } from '#platform/database/errors.js';
 import { Partitions, type Period } from '../../application/partitions.js';
-import { BYTES, OPEN } from '#messages/adapters/postgres/index.js';
+import { BYTES, contentBytes, OPEN } from '#messages/adapters/postgres/index.js';
+import { addUsage, LOCK_PROGRESS } from '#usage/adapters/postgres/index.js';
 
 /** The pause between two tries. */
 const PAUSE_MS = 500;
@@ -24,13 +25,19 @@ const PERIODS = `
 const ENDS = ['before', 'after'] as const;
 
 // A message may be retried in the meantime: its status is checked again once the row is locked. The bytes that were
-// counted for its deliveries are no longer known; they are removed with the last message of the day.
+// counted for its deliveries are no longer known; they are removed with the last message of the day. A message of a time that
+// is still to come is not part of the usage yet.
 const stragglersOf = (end: (typeof ENDS)[number]) => `
-  WITH gone AS (
+  WITH progress AS MATERIALIZED (${LOCK_PROGRESS}), gone AS (
     DELETE FROM sluice.messages_${end} WHERE id IN (
-      SELECT id FROM sluice.messages_${end} WHERE NOT ${IS_OPEN} AND updated_at < $1 LIMIT ${REMOVED_AT_ONCE}
+      SELECT id FROM sluice.messages_${end}
+      WHERE NOT ${IS_OPEN} AND updated_at < $1 AND EXISTS (SELECT FROM progress) LIMIT ${REMOVED_AT_ONCE}
     ) AND NOT ${IS_OPEN}
-    RETURNING id, account_id, (created_at AT TIME ZONE 'UTC')::date AS day, ${BYTES} AS bytes
+    RETURNING id, account_id, created_at, (created_at AT TIME ZONE 'UTC')::date AS day, status, ${BYTES} AS bytes,
+              ${contentBytes()} AS content_bytes
+  ), early AS (
+    SELECT gone.* FROM gone, progress WHERE id > counted
+  ), used AS (${addUsage('early')}
   ), attempts AS (
     DELETE FROM sluice.attempts_${end} WHERE message_id IN (SELECT id FROM gone)
   ), deliveries AS (

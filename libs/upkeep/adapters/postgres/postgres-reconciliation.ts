@@ -48,6 +48,10 @@ export class PostgresReconciliation extends Reconciliation {
     await this.database.query(ADVANCE, [position, strays]);
   }
 
+  async count(strays: number): Promise<void> {
+    await this.database.query('UPDATE sluice.reconciler SET strays = strays + $1', [strays]);
+  }
+
   // A space sorts before all ids, and differs from '', which is the position after the end of a walk.
   async restart(): Promise<void> {
     await this.database.query(`UPDATE sluice.reconciler SET position = ' ', strays = 0`);

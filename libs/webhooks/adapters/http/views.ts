@@ -1,7 +1,7 @@
 import { pageModel } from '#platform/http/body/paging.js';
 import { enumModel, idOf, nullable, time, viewModel } from '#platform/http/openapi/schema.js';
-import type { IssuedEndpoint } from '../../application/create-endpoint.js';
-import type { TestResult } from '../../application/test-endpoint.js';
+import type { IssuedEndpoint } from '../../application/endpoints/create-endpoint.js';
+import type { TestResult } from '../../application/endpoints/test-endpoint.js';
 import { DISABLED_REASONS, MAX_RATE_LIMIT, type Endpoint } from '../../domain/endpoint.js';
 
 export function endpointView({ accountId: _accountId, ...endpoint }: Endpoint) {
@@ -45,6 +45,18 @@ const ENDPOINT_FIELDS = {
     maximum: MAX_RATE_LIMIT,
     description: 'The maximum number of requests per second. 0 for no limit.',
     examples: [0],
+  },
+  types: {
+    type: 'array',
+    items: { type: 'string' },
+    description: 'The types of messages that it gets. Empty for all.',
+    examples: [['order.*']],
+  },
+  headerNames: {
+    type: 'array',
+    items: { type: 'string' },
+    description: 'The names of the headers that are sent along. Their values are never shown.',
+    examples: [['Authorization']],
   },
   enabled: { type: 'boolean', description: 'Whether it gets new messages.', examples: [true] },
   createdAt: time('When the endpoint was created.'),

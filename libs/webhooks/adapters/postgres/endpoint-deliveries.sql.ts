@@ -1,13 +1,18 @@
 import { TRANSITIONS } from '#messages/index.js';
-import { hasBeenDelivered, lacks, OPEN } from '#messages/adapters/postgres/index.js';
+import { TYPES_CHANGED } from '../../domain/endpoint-outcome.js';
+import { hasBeenDelivered, isWantedBy, lacks, OPEN } from '#messages/adapters/postgres/index.js';
 import {
   columnsOf,
   CONTENT_COLUMNS,
   endMessages,
   hasEndpoints,
-  isSuspended,
+  isHalted,
+  NOTHING_RELEASED,
+  rejoinLines,
+  RELEASED,
+  releasedAt,
+  replayMessages,
   restartDeliveries,
-  retryFailed,
   startAttempts,
 } from '#messages/adapters/postgres/index.js';
 
@@ -51,11 +56,11 @@ export const DUE_ENDPOINTS = `
       WHERE d.endpoint_id = pending.endpoint_id AND ready AND due_at IS NOT NULL LIMIT $1
     ) first
   ) counted
-  WHERE NOT ${isSuspended('account_id')}`;
+  WHERE NOT ${isHalted('account_id')}`;
 
 export const NEXT_IN = `
   SELECT greatest(0, extract(epoch FROM due_at - clock_timestamp()) * 1000)::float8 AS ms
-  FROM sluice.endpoint_deliveries WHERE NOT ready AND due_at IS NOT NULL ORDER BY due_at LIMIT 1`;
+  FROM sluice.endpoint_deliveries WHERE NOT ready AND due_at < 'infinity' ORDER BY due_at LIMIT 1`;
 
 /** The same, or 0 when a delivery is ready. */
 export const PENDING_IN = `
@@ -145,7 +150,7 @@ export const SETTLE_DELIVERIES = `
     UPDATE sluice.endpoint_deliveries d
     SET due_at = CASE outcome WHEN 'retried' THEN clock_timestamp() + retry_ms * interval '1 millisecond' END,
         failures = failures + 1, ready = false, token = NULL, number = NULL, started_at = NULL,
-        abandoned = CASE WHEN outcome = 'failed' AND NOT (${IS_ENABLED}) THEN error END
+        abandoned = CASE WHEN outcome = 'failed' AND (error = '${TYPES_CHANGED}' OR NOT (${IS_ENABLED})) THEN error END
     FROM held h
     WHERE d.message_id = ANY ($1) AND d.message_id = h.message_id AND d.endpoint_id = h.endpoint_id
       AND outcome <> 'delivered'
@@ -196,6 +201,30 @@ export const ABANDON = `
   )
   SELECT count(*)::int AS abandoned FROM held`;
 
+/**
+ * Before ABANDON, which changes deliveries that wait for others: the end of these locks the line first as well.
+ *
+ * $1 messages, $2 the endpoint.
+ */
+export const LOCK_LINES = `
+  SELECT sluice.lock_lines(array_agg($2::text), array_agg(ordering_key)) FROM sluice.messages
+  WHERE id = ANY ($1::text[]) AND position IS NOT NULL`;
+
+/**
+ * Those of some deliveries that are no longer to be made leave their lines. Last in a transaction, since others wait for
+ * the lines until it commits.
+ *
+ * $1 ids of messages and $2 of endpoints, of each delivery.
+ */
+export const LEAVE_LINES = `
+  SELECT available FROM (
+    SELECT array_agg(t.endpoint_id) AS lines, array_agg(m.ordering_key) AS keys, array_agg(m.position) AS positions
+    FROM unnest($1::text[], $2::text[]) AS t (message_id, endpoint_id) JOIN sluice.messages m ON m.id = t.message_id
+    WHERE m.id = ANY ($1) AND m.position IS NOT NULL AND NOT EXISTS (
+      SELECT FROM sluice.endpoint_deliveries d
+      WHERE d.message_id = m.id AND d.endpoint_id = t.endpoint_id AND d.due_at IS NOT NULL)
+  ) ended CROSS JOIN LATERAL sluice.leave_lines(lines, keys, positions) released`;
+
 /** Whether deliveries to an endpoint wait or are being made. */
 export const IS_PENDING = `
   SELECT EXISTS (
@@ -228,19 +257,20 @@ export const END_MESSAGES = `
   )}`;
 
 /**
- * The messages that an endpoint has not got, among the next messages of an account in one status, by id. The account is
+ * The messages that an endpoint wants and has not got, among the next messages of an account in one status, by id. The account is
  * a range for the same reason as in lists.
  *
  * $1 account, $2 the first id, $3 the id after the last, $4 messages to look at, $5 status, $6 endpoint.
  */
 export const FIND_MISSED = `
   WITH page AS MATERIALIZED (
-    SELECT id, delivery FROM sluice.messages
+    SELECT id, delivery, type FROM sluice.messages
     WHERE account_id >= $1 AND account_id <= $1 AND status = $5 AND id >= $2 AND id < $3
     ORDER BY account_id, id LIMIT $4
   )
   SELECT (SELECT max(id) FROM page) AS last,
-         ARRAY(SELECT id FROM page m WHERE ${hasEndpoints('m.delivery')} AND ${lacks('m', '$6')}) AS missed`;
+         ARRAY(SELECT id FROM page m WHERE ${hasEndpoints('m.delivery')} AND ${isWantedBy('$6', 'm.type')}
+                 AND ${lacks('m', '$6')}) AS missed`;
 
 /**
  * After LOCK_MESSAGES, so that it sees the deliveries that another replay or a worker has added: messages that failed are
@@ -250,11 +280,23 @@ export const FIND_MISSED = `
  */
 export const REPLAY = `
   WITH missed AS (
-    SELECT m.id, m.account_id, m.status, greatest(m.deliver_at, statement_timestamp() + interval '1 second'
+    SELECT m.id, m.account_id, m.status, m.ordering_key, m.position, greatest(m.deliver_at, statement_timestamp() + interval '1 second'
              * (($3::int + row_number() OVER (ORDER BY m.id) - 1) / $4::int)) AS due_at
     FROM sluice.messages m
     WHERE m.id = ANY ($1) AND m.status <> '${TRANSITIONS.cancel.to}' AND ${lacks('m', '$2')}
       AND NOT EXISTS (SELECT FROM sluice.endpoint_deliveries d
                       WHERE d.message_id = m.id AND d.endpoint_id = $2 AND d.due_at IS NOT NULL)
-  ), retried AS (${retryFailed('missed')}
-  )${restartDeliveries('SELECT id AS message_id, $2 AS endpoint_id, account_id, due_at FROM missed')}`;
+  ), retried AS (${replayMessages('missed')}
+  ), restarted AS (${restartDeliveries(
+    `SELECT id AS message_id, $2 AS endpoint_id, account_id, ${releasedAt('position', 'due_at')} AS due_at FROM missed`,
+  )}
+    RETURNING message_id
+  )
+  SELECT message_id, ${NOTHING_RELEASED} FROM restarted
+  UNION ALL
+  SELECT NULL, ${RELEASED} FROM (${rejoinLines(
+    `(
+    SELECT $2::text AS line, ordering_key, position, message_id, due_at FROM missed JOIN restarted ON message_id = id
+  ) members`,
+    false,
+  )}) released`;

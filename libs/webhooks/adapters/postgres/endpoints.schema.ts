@@ -1,5 +1,5 @@
 import { EntitySchema } from 'typeorm';
-import type { SealedSecret } from '../../application/secret-box.js';
+import type { SealedSecret } from '../../application/endpoints/secret-box.js';
 import type { Endpoint } from '../../domain/endpoint.js';
 
 // The table is created by a migration.
@@ -11,6 +11,7 @@ export interface StoredEndpoint extends Endpoint {
     /** In ISO 8601. */
     readonly expiresAt: string | null;
   }[];
+  readonly headers: SealedSecret | null;
   readonly version: string;
 }
 
@@ -22,12 +23,15 @@ export const EndpointSchema = new EntitySchema<StoredEndpoint>({
     url: { type: 'text' },
     description: { type: 'text' },
     rateLimitPerSecond: { type: 'integer', name: 'rate_limit_per_second' },
+    types: { type: 'text', array: true },
+    headerNames: { type: 'text', name: 'header_names', array: true },
     enabled: { type: 'boolean' },
     createdAt: { type: 'timestamptz', name: 'created_at' },
     disabledAt: { type: 'timestamptz', name: 'disabled_at', nullable: true },
     disabledReason: { type: 'text', name: 'disabled_reason', nullable: true },
     failingSince: { type: 'timestamptz', name: 'failing_since', nullable: true },
     secrets: { type: 'jsonb', select: false },
+    headers: { type: 'jsonb', nullable: true, select: false },
     // The transaction that changed the row last.
     version: { type: 'text', name: 'xmin', select: false, insert: false, update: false },
   },

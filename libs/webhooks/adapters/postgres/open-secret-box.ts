@@ -1,6 +1,6 @@
 import { UsageError } from '#platform/process/usage-error.js';
-import type { Endpoints } from '../../application/endpoints.js';
-import { SecretBox } from '../../application/secret-box.js';
+import type { Endpoints } from '../../application/endpoints/endpoints.js';
+import { SecretBox } from '../../application/endpoints/secret-box.js';
 import type { WebhooksSettings } from '../../settings.js';
 
 /** @throws UsageError when secrets of this database are encrypted under a key that this process does not have */

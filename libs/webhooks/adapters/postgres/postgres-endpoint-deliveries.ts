@@ -24,6 +24,8 @@ import {
   FIND_WAITING,
   IS_PENDING,
   LEASE_DELIVERIES,
+  LEAVE_LINES,
+  LOCK_LINES,
   LOCK_MESSAGES,
   MAKE_READY,
   NEXT_IN,
@@ -45,6 +47,10 @@ const REPLAYED = MESSAGE_STATUSES.filter((status) => status !== TRANSITIONS.canc
 /** How many deliveries one statement makes ready or abandons, which bounds how long their rows are locked. */
 const READY_AT_ONCE = 1_000;
 const ABANDONED_AT_ONCE = 500;
+
+/** Those of these deliveries that are no longer to be made leave their lines. */
+type LeaveLines = (messages: readonly string[], endpoints: readonly string[]) => Promise<void>;
+type Change<T> = (client: pg.ClientBase, leaveLines: LeaveLines) => Promise<T>;
 
 interface Missed {
   missed: string[];
@@ -93,7 +99,7 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
 
   async lease(places: ReadonlyMap<string, number>, leaseMs: number): Promise<LeasedDelivery[]> {
     const token = randomUUID();
-    const rows = await this.transaction(async (client) => {
+    const rows = await this.transaction(async (client, leaveLines) => {
       const picked = await client.query<Pick<LeasedDelivery, 'messageId' | 'endpointId'>>({
         name: 'pick',
         text: PICK_DELIVERIES,
@@ -108,6 +114,8 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
         text: LEASE_DELIVERIES,
         values: [messages, endpoints, token, leaseMs],
       });
+      // The others are of messages that have ended.
+      if (leased.rows.length < picked.rows.length) await leaveLines(messages, endpoints);
       return leased.rows;
     });
     return rows.map(
@@ -148,21 +156,26 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
   private async replayAll(ids: string[], values: readonly unknown[]): Promise<number> {
     if (ids.length === 0) return 0;
     return this.withLocked(ids, async (client) => {
-      const { rowCount } = await client.query({ name: 'replay', text: REPLAY, values: [ids, ...values] });
-      return rowCount ?? 0;
+      const { rows } = await client.query<{ message_id: string | null }>({
+        ...{ name: 'replay', text: REPLAY, values: [ids, ...values] },
+      });
+      return rows.filter((row) => row.message_id !== null).length;
     });
   }
 
   async abandon(endpointId: string, reason: AbandonReason): Promise<{ abandoned: number; pending: boolean }> {
     const waiting = await this.database.query<{ id: string }>(FIND_WAITING, [endpointId, ABANDONED_AT_ONCE]);
     const ids = waiting.map(({ id }) => id);
-    const abandon = async (client: pg.ClientBase) => {
+    const abandon = async (client: pg.ClientBase, leaveLines: LeaveLines) => {
+      await client.query({ name: 'lock-lines', text: LOCK_LINES, values: [ids, endpointId] });
       const { rows } = await client.query<{ abandoned: number }>({
         name: 'abandon',
         text: ABANDON,
         values: [ids, endpointId, reason],
       });
       await endMessages(client, ids);
+      const endpoints = ids.map(() => endpointId);
+      await leaveLines(ids, endpoints);
       return rows[0]?.abandoned ?? 0;
     };
     const abandoned = ids.length > 0 ? await this.withLocked(ids, abandon) : 0;
@@ -170,17 +183,32 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
     return { abandoned, pending: row?.pending === true };
   }
 
-  private withLocked<T>(ids: readonly string[], change: (client: pg.ClientBase) => Promise<T>): Promise<T> {
-    return this.transaction(async (client) => {
+  private withLocked<T>(ids: readonly string[], change: Change<T>): Promise<T> {
+    return this.transaction(async (client, leaveLines) => {
       await lock(client, ids);
-      return change(client);
+      return change(client, leaveLines);
     });
   }
 
-  private transaction<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
-    return this.database.transaction(work).catch((error: unknown) => {
+  private transaction<T>(change: Change<T>): Promise<T> {
+    return this.change(change).catch((error: unknown) => {
       throw asUnavailable(error, isContention);
     });
+  }
+
+  /** A transaction that may let deliveries leave their lines; what that has released is announced after its commit. */
+  private async change<T>(change: Change<T>): Promise<T> {
+    const available: string[] = [];
+    const result = await this.database.transaction((client) =>
+      change(client, async (messages, endpoints) => {
+        const { rows } = await client.query<{ available: string }>({
+          ...{ name: 'leave-lines', text: LEAVE_LINES, values: [messages, endpoints] },
+        });
+        available.push(...rows.map((row) => row.available));
+      }),
+    );
+    if (available.length > 0) this.availability.announce(available);
+    return result;
   }
 
   async settle(result: DeliveryResult): Promise<void> {
@@ -190,30 +218,34 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
   private async settleAll(results: DeliveryResult[]): Promise<null[]> {
     const column = <T>(read: (result: DeliveryResult) => T): T[] => results.map(read);
     const ids = [...new Set(column(({ delivery }) => delivery.messageId))];
-    await this.database
-      .transaction(async (client) => {
-        await lock(client, ids);
-        await client.query({
-          name: 'settle-deliveries',
-          text: SETTLE_DELIVERIES,
-          values: [
-            column(({ delivery }) => delivery.messageId),
-            column(({ delivery }) => delivery.endpointId),
-            column(({ delivery }) => delivery.token),
-            column(({ outcome }) => outcome),
-            column(({ retryMs }) => retryMs),
-            column(({ error }) => error),
-            column(({ responseStatus }) => responseStatus),
-            column(({ responseBody }) => responseBody),
-            column(({ url }) => url),
-          ],
-        });
-        await endMessages(client, ids);
-      })
-      .catch((error: unknown) => {
-        // A single result whose message stays locked is stored later, not dropped.
-        throw results.length === 1 ? asUnavailable(error, isContention) : error;
+    await this.change(async (client, leaveLines) => {
+      await lock(client, ids);
+      await client.query({
+        name: 'settle-deliveries',
+        text: SETTLE_DELIVERIES,
+        values: [
+          column(({ delivery }) => delivery.messageId),
+          column(({ delivery }) => delivery.endpointId),
+          column(({ delivery }) => delivery.token),
+          column(({ outcome }) => outcome),
+          column(({ retryMs }) => retryMs),
+          column(({ error }) => error),
+          column(({ responseStatus }) => responseStatus),
+          column(({ responseBody }) => responseBody),
+          column(({ url }) => url),
+        ],
       });
+      await endMessages(client, ids);
+      const ordered = results.filter(({ delivery }) => delivery.content.orderingKey !== null);
+      if (ordered.length === 0) return;
+      await leaveLines(
+        ordered.map(({ delivery }) => delivery.messageId),
+        ordered.map(({ delivery }) => delivery.endpointId),
+      );
+    }).catch((error: unknown) => {
+      // A single result whose message stays locked is stored later, not dropped.
+      throw results.length === 1 ? asUnavailable(error, isContention) : error;
+    });
     return results.map(() => null);
   }
 }

@@ -5,9 +5,14 @@ import { isTypeId } from '#kernel/typeid.js';
 import type { Database } from '#platform/database/database.js';
 import { SharedReads } from '#platform/shared-reads.js';
 import type { Repositories } from '#platform/database/repositories.js';
-import { Endpoints, type EndedEndpoint, type StoredSecret, type Target } from '../../application/endpoints.js';
-import type { SealedSecret } from '../../application/secret-box.js';
-import { assertDistinct, MAX_ENDPOINTS, type Endpoint } from '../../domain/endpoint.js';
+import {
+  Endpoints,
+  type EndedEndpoint,
+  type Sealed,
+  type StoredSecret,
+  type Target,
+} from '../../application/endpoints/endpoints.js';
+import { assertDistinct, MAX_ENDPOINTS, tooManyEndpoints, type Endpoint } from '../../domain/endpoint.js';
 import { EndpointSchema, type StoredEndpoint } from './endpoints.schema.js';
 
 const TAKE_RATE = `
@@ -28,10 +33,14 @@ const ENDED = `
 
 const IS_ANY_ENDED = 'SELECT FROM sluice.ended_endpoints LIMIT 1';
 
-const SECRETS = `sluice.endpoints, jsonb_to_recordset(secrets) AS secret (sealed jsonb)`;
-const KEY_IDS = `SELECT DISTINCT sealed->>'keyId' AS "keyId" FROM ${SECRETS}`;
+const PLANNED = 'SELECT max_endpoints FROM sluice.account_plans WHERE id = $1';
+
+const SEALED = `
+  (SELECT id, account_id, sealed FROM sluice.endpoints, jsonb_to_recordset(secrets) AS secret (sealed jsonb)
+   UNION ALL SELECT id, account_id, headers FROM sluice.endpoints WHERE headers IS NOT NULL) stored`;
+const KEY_IDS = `SELECT DISTINCT sealed->>'keyId' AS "keyId" FROM ${SEALED}`;
 const SEALED_UNDER_OTHER_KEYS = `
-  SELECT DISTINCT id, account_id AS "accountId" FROM ${SECRETS} WHERE sealed->>'keyId' <> $1`;
+  SELECT DISTINCT id, account_id AS "accountId" FROM ${SEALED} WHERE sealed->>'keyId' <> $1`;
 
 export class PostgresEndpoints extends Endpoints {
   private readonly shared = new SharedReads();
@@ -47,14 +56,14 @@ export class PostgresEndpoints extends Endpoints {
     return new PostgresEndpoints(database, await database.repositories([EndpointSchema]));
   }
 
-  add(endpoint: Endpoint, sealed: SealedSecret): Promise<boolean> {
+  add({ secrets, ...endpoint }: Endpoint & Sealed): Promise<void> {
     const { accountId } = endpoint;
     return this.repositories.change(accountId, async (manager) => {
       const others = await otherUrls(manager, accountId, endpoint.id);
-      if (others.length >= MAX_ENDPOINTS) return false;
+      const max = await maxEndpoints(manager, accountId);
+      if (others.length >= max) throw tooManyEndpoints(max);
       assertDistinct(endpoint.url, others);
-      await manager.insert(EndpointSchema, { ...endpoint, secrets: stored([{ sealed, expiresAt: null }]) });
-      return true;
+      await manager.insert(EndpointSchema, { ...endpoint, secrets: stored(secrets) });
     });
   }
 
@@ -72,7 +81,11 @@ export class PostgresEndpoints extends Endpoints {
     );
   }
 
-  async update(accountId: string, id: string, change: (endpoint: Endpoint) => Endpoint): Promise<Endpoint | null> {
+  async update(
+    accountId: string,
+    id: string,
+    change: (endpoint: Endpoint) => Endpoint & Partial<Pick<Sealed, 'headers'>>,
+  ): Promise<Endpoint | null> {
     if (!isTypeId('ep', id)) return null;
     return this.repositories.change(accountId, async (manager) => {
       const before = await lock(manager, accountId, id);
@@ -80,20 +93,19 @@ export class PostgresEndpoints extends Endpoints {
       const changed = change(before);
       if (changed.url !== before.url) assertDistinct(changed.url, await otherUrls(manager, accountId, id));
       await manager.update(EndpointSchema, id, changed);
-      return changed;
+      const { headers: _headers, ...endpoint } = changed;
+      return endpoint;
     });
   }
 
-  async updateSecrets(
-    accountId: string,
-    id: string,
-    change: (secrets: readonly StoredSecret[]) => readonly StoredSecret[],
-  ): Promise<boolean> {
+  async updateSealed(accountId: string, id: string, change: (sealed: Sealed) => Sealed): Promise<boolean> {
     if (!isTypeId('ep', id)) return false;
     return this.repositories.change(accountId, async (manager) => {
       if ((await lock(manager, accountId, id)) === null) return false;
       const [target] = await targets(manager, [id]);
-      await manager.update(EndpointSchema, id, { secrets: stored(change(target?.secrets ?? [])) });
+      if (target === undefined) return false;
+      const { secrets, headers } = change(target);
+      await manager.update(EndpointSchema, id, { secrets: stored(secrets), headers });
       return true;
     });
   }
@@ -149,14 +161,18 @@ async function otherUrls(manager: EntityManager, accountId: string, id: string):
   return others.map(({ url }) => url);
 }
 
+async function maxEndpoints(manager: EntityManager, accountId: string): Promise<number> {
+  const [plan] = await manager.query<{ max_endpoints: number | null }[]>(PLANNED, [accountId]);
+  return plan?.max_endpoints ?? MAX_ENDPOINTS;
+}
+
 async function targets(manager: EntityManager, ids: readonly string[]): Promise<Target[]> {
   const query = manager
     .createQueryBuilder(EndpointSchema, 'endpoint')
-    .addSelect(['endpoint.secrets', 'endpoint.version']);
+    .addSelect(['endpoint.secrets', 'endpoint.headers', 'endpoint.version']);
   const rows = await query.where({ id: In([...ids]) }).getMany();
-  return rows.map(({ secrets, version, ...endpoint }) => ({
-    endpoint,
-    version,
+  return rows.map(({ secrets, headers, version, ...endpoint }) => ({
+    ...{ endpoint, version, headers },
     secrets: secrets.map(({ sealed, expiresAt }) => ({
       sealed,
       expiresAt: expiresAt === null ? null : new Date(expiresAt),

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { OutgoingConnections } from '#platform/outgoing/connections.js';
-import { WebhookClient, type Answer, type WebhookRequest } from '../../application/webhook-client.js';
+import { WebhookClient, type Answer, type WebhookRequest } from '../../application/sending/webhook-client.js';
 import { addressIn, isPublic, resolveByDns, type Resolve } from './addresses.js';
 import { guardedLookup } from './guarded-lookup.js';
 import { reasonOf } from './reasons.js';

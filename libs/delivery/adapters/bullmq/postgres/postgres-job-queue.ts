@@ -6,6 +6,7 @@ import { IN_POSTGRESQL, type Queryable, type QueueIdentity } from '../../../appl
 import { BullMqJobQueue } from '../bullmq-job-queue.js';
 import { endsOf, inspect, readEnds, removeDead } from '../internals/postgres/job-ends.js';
 import { removeOldJobs, repairFutureTimestamps } from '../internals/postgres/maintenance.js';
+import { mentionedJobs, purge, removeEvents } from '../internals/postgres/purge.js';
 import type { PostgresQueueConnection } from './postgres-queue-connection.js';
 import { queueDepth } from '../internals/postgres/queue-depth.js';
 
@@ -49,6 +50,18 @@ export class PostgresJobQueue extends BullMqJobQueue {
 
   removeDead(jobIds: readonly string[]): Promise<void> {
     return removeDead(this.database, this.name, jobIds);
+  }
+
+  purge(jobIds: readonly string[]): Promise<number> {
+    return purge(this.database, this.name, jobIds);
+  }
+
+  mentionedJobs(): AsyncIterable<readonly string[]> {
+    return mentionedJobs(this.database, this.name);
+  }
+
+  removeEvents(jobIds: readonly string[]): Promise<void> {
+    return removeEvents(this.database, this.name, jobIds);
   }
 
   readEnds(position: string | null) {

@@ -8,6 +8,7 @@ import { findLeft, takeOver } from '../internals/postgres/left-jobs.js';
 import { identity } from './identity.js';
 import { endsOf, inspect, readEnds, removeDead } from '../internals/redis/job-ends.js';
 import { removeOldJobs, repairFutureTimestamps } from '../internals/redis/maintenance.js';
+import { mentionedJobs, purge, removeEvents } from '../internals/redis/purge.js';
 import type { RedisQueueConnection } from './redis-queue-connection.js';
 
 /** BullMQ on Redis. */
@@ -50,6 +51,18 @@ export class RedisJobQueue extends BullMqJobQueue {
 
   removeDead(jobIds: readonly string[]): Promise<void> {
     return removeDead(this.connection, jobIds);
+  }
+
+  purge(jobIds: readonly string[]): Promise<number> {
+    return purge(this.connection, jobIds);
+  }
+
+  mentionedJobs(): AsyncIterable<readonly string[]> {
+    return mentionedJobs(this.connection);
+  }
+
+  removeEvents(jobIds: readonly string[]): Promise<void> {
+    return removeEvents(this.connection, jobIds);
   }
 
   readEnds(position: string | null) {

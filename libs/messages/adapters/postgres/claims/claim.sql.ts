@@ -1,9 +1,13 @@
 import { TRANSITIONS } from '../../../domain/message-status.js';
 import { hasJob } from '../delivery-mode.sql.js';
-import { BYTES, COLUMNS_WITHOUT_JOB, columnsOf, isSuspended } from '../message-row.js';
+import { BYTES, COLUMNS_WITHOUT_JOB, columnsOf, isHalted } from '../message-row.js';
+import { isTakenBack } from '../order/lines.sql.js';
 import { insertEntries } from '../start-delivery.sql.js';
 
 const { startProcessing, takeOver } = TRANSITIONS;
+
+/** When the job of a message that was taken back is looked at again. */
+const ASK_AGAIN_MS = 1_000;
 
 /*
  * While a message is processing, `updated_at` is the start of its attempt: a take-over records the lost attempt with
@@ -16,19 +20,21 @@ const { startProcessing, takeOver } = TRANSITIONS;
  * another worker once its lock has expired (WORKER_LOCK_MS), and no sooner.
  *
  * A message that waits for its next attempt is not claimed either: its worker may have been lost before it delayed the
- * job. The wait of a row from the future is ignored: the clock was wrong when it was set.
+ * job. The wait of a row from the future is ignored: the clock was wrong when it was set. One that was taken back, since a
+ * message before it was retried, waits for as long as that takes: its job asks again and again.
  *
- * Messages of a suspended account are not claimed. Each moves from the queue to the outbox, where it waits for the
- * account to be resumed: their jobs would otherwise be taken again and again.
+ * Messages of a suspended or paused account are not claimed. Each moves from the queue to the outbox, where it waits for
+ * the account to be resumed: their jobs would otherwise be taken again and again.
  */
 export const CLAIM = `
   WITH wanted AS (
     SELECT * FROM unnest($1::text[], $2::int[], $3::uuid[], $4::int[]) AS t (id, retries, token, lease_ms)
   ), held AS (
     SELECT id, account_id, status, delivery, claim, updated_at, retries,
-           CASE WHEN ${isSuspended('account_id')} THEN ${BYTES} END
-             AS suspended_bytes,
-           CASE WHEN updated_at <= clock_timestamp() AND next_attempt_at > clock_timestamp()
+           CASE WHEN ${isHalted('account_id')} THEN ${BYTES} END
+             AS halted_bytes,
+           CASE WHEN ${isTakenBack('messages')} THEN ${ASK_AGAIN_MS}
+                WHEN updated_at <= clock_timestamp() AND next_attempt_at > clock_timestamp()
                 THEN ceil(extract(epoch FROM next_attempt_at - clock_timestamp()) * 1000)::int END AS wait_ms
     FROM sluice.messages WHERE id = ANY ($1::text[]) ORDER BY id FOR UPDATE
   ), claimed AS (
@@ -36,24 +42,24 @@ export const CLAIM = `
     SET status = '${startProcessing.to}', claim = t.token, claim_alone = false,
         claim_expires_at = clock_timestamp() + t.lease_ms * interval '1 millisecond',
         attempts = m.attempts + (h.claim IS DISTINCT FROM t.token)::int,
-        crashes = m.crashes + (m.status = '${takeOver.from}' AND h.claim <> t.token)::int,
-        lone_crashes = m.lone_crashes + (m.status = '${takeOver.from}' AND h.claim <> t.token AND m.claim_alone)::int,
+        crashes = m.crashes + (h.status = '${takeOver.from}' AND h.claim <> t.token)::int,
+        lone_crashes = m.lone_crashes + (h.status = '${takeOver.from}' AND h.claim <> t.token AND m.claim_alone)::int,
         next_attempt_at = NULL, updated_at = clock_timestamp()
     FROM wanted t JOIN held h USING (id, retries)
     WHERE m.id = h.id AND h.status IN ('${startProcessing.from}', '${takeOver.from}') AND ${hasJob('h.delivery')}
-      AND h.suspended_bytes IS NULL AND h.wait_ms IS NULL
+      AND h.halted_bytes IS NULL AND h.wait_ms IS NULL
     RETURNING ${columnsOf('m', COLUMNS_WITHOUT_JOB)}, h.status AS held_status, h.claim AS held_claim,
               h.updated_at AS held_since
-  ), suspended AS (${insertEntries({
+  ), halted AS (${insertEntries({
     rows: `(
-      SELECT id, account_id, suspended_bytes AS bytes FROM held JOIN wanted USING (id, retries)
-      WHERE status IN ('${startProcessing.from}', '${takeOver.from}') AND suspended_bytes IS NOT NULL
+      SELECT id, account_id, halted_bytes AS bytes FROM held JOIN wanted USING (id, retries)
+      WHERE status IN ('${startProcessing.from}', '${takeOver.from}') AND halted_bytes IS NOT NULL
         AND ${hasJob('delivery')}
-    ) suspended`,
+    ) halted`,
     groupBy: 'id, account_id',
-    dueAt: `'infinity'::timestamptz`,
-    forSweeper: 'true',
-    suspendedAccount: 'account_id',
+    isHalted: 'true',
+    // Its worker has to remove the job first: until then, another job of the message would be ignored.
+    mayHaveJob: true,
   })}
   ), lost AS (
     INSERT INTO sluice.attempts (message_id, number, account_id, started_at, outcome)
@@ -62,7 +68,7 @@ export const CLAIM = `
     ON CONFLICT DO NOTHING
   ), waiting AS (
     SELECT token, wait_ms FROM held JOIN wanted USING (id, retries)
-    WHERE wait_ms IS NOT NULL AND suspended_bytes IS NULL
+    WHERE wait_ms IS NOT NULL AND halted_bytes IS NULL
   )
   SELECT * FROM claimed FULL JOIN waiting ON waiting.token = claimed.claim`;
 

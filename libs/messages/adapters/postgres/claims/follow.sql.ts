@@ -1,5 +1,6 @@
 import { TRANSITIONS } from '../../../domain/message-status.js';
 import { hasJob } from '../delivery-mode.sql.js';
+import { leaveLines, NOTHING_RELEASED, RELEASED } from '../order/lines.sql.js';
 
 const { deliver, fail, startProcessing, takeOver } = TRANSITIONS;
 
@@ -25,7 +26,7 @@ export const FOLLOW = `
         claim = NULL, claim_expires_at = NULL, claim_alone = false
     FROM t JOIN free USING (id)
     WHERE m.id = t.id
-    RETURNING m.id, m.account_id, m.delivery, m.attempts, m.status, m.failure_reason, t.started_at, t.ended_at,
+    RETURNING m.id, m.account_id, m.delivery, m.ordering_key, m.position, m.attempts, m.status, m.failure_reason, t.started_at, t.ended_at,
               free.status AS held_status, free.attempts_before, free.held_since
   ), noted AS (
     INSERT INTO sluice.attempts (message_id, number, account_id, started_at, ended_at, outcome, error, target)
@@ -37,4 +38,6 @@ export const FOLLOW = `
     FROM followed WHERE held_status = '${takeOver.from}'
     ON CONFLICT DO NOTHING
   )
-  SELECT id FROM followed`;
+  SELECT id, ${NOTHING_RELEASED} FROM followed
+  UNION ALL
+  SELECT NULL, ${RELEASED} FROM (${leaveLines('followed')}) released`;

@@ -11,8 +11,10 @@ import {
 } from '../../../application/delivering/deliveries.js';
 import type { Message } from '../../../domain/message.js';
 import { CLAIM, RENEW_CLAIM_ALONE } from './claim.sql.js';
+import { EXCUSE } from './excuse.sql.js';
 import { FOLLOW } from './follow.sql.js';
 import { contentRow, toMessage, type ContentRow, type MessageRow } from '../message-row.js';
+import type { ReleasedRow, Releases } from '../order/releases.js';
 import { SETTLE } from './settle.sql.js';
 
 interface Claiming {
@@ -50,6 +52,7 @@ export class PostgresDeliveries extends Deliveries {
 
   constructor(
     private readonly database: Database,
+    private readonly releases: Pick<Releases, 'start'>,
     metrics?: BatchMetrics,
   ) {
     super();
@@ -78,9 +81,13 @@ export class PostgresDeliveries extends Deliveries {
     return this.ends.submit({ claimed, ended });
   }
 
+  async excuse({ id, state }: Message): Promise<void> {
+    await this.database.query(EXCUSE, [id, state.retries, state.attempts]);
+  }
+
   async follow(ends: readonly JobEnd[]): Promise<number> {
     if (ends.length === 0) return 0;
-    const rows = await this.database.query(FOLLOW, [
+    const rows = await this.database.query<ReleasedRow & { id: string | null }>(FOLLOW, [
       ends.map(({ id }) => id),
       ends.map(({ retries }) => retries),
       ends.map(({ attempts }) => attempts),
@@ -88,7 +95,8 @@ export class PostgresDeliveries extends Deliveries {
       ends.map(({ run }) => run?.startedAt ?? null),
       ends.map(({ run }) => run?.endedAt ?? null),
     ]);
-    return rows.length;
+    this.releases.start(rows);
+    return rows.filter(({ id }) => id !== null).length;
   }
 
   private async claimAll(claims: Claiming[]): Promise<(Message | NotDue | null | typeof OVERTAKEN)[]> {
@@ -114,7 +122,7 @@ export class PostgresDeliveries extends Deliveries {
     // Rows are locked in the order of their ids, as by claims.
     const sorted = ends.toSorted((one, other) => (one.claimed.id < other.claimed.id ? -1 : 1));
     const rows = await this.database
-      .prepared<{ token: string }>('settle', SETTLE, [
+      .prepared<ReleasedRow & { token: string | null }>('settle', SETTLE, [
         sorted.map(({ claimed }) => claimed.id),
         sorted.map(({ claimed }) => claimed.state.claim?.token),
         sorted.map(({ claimed }) => claimed.state.retries),
@@ -126,7 +134,8 @@ export class PostgresDeliveries extends Deliveries {
         sorted.map(({ ended }) => ended.waitMs),
       ])
       .catch(retriedWhenAlone(ends));
-    const settled = new Set<string | undefined>(rows.map(({ token }) => token));
+    this.releases.start(rows);
+    const settled = new Set<string | null | undefined>(rows.map(({ token }) => token));
     return ends.map(({ claimed }) => settled.has(claimed.state.claim?.token));
   }
 }

@@ -1,4 +1,5 @@
 import { TRANSITIONS } from '../../../domain/message-status.js';
+import { leaveLines, NOTHING_RELEASED, RELEASED } from '../order/lines.sql.js';
 
 // May be sent again after a lost response. Each claim counts an attempt, so equal counts show that this end is already
 // stored.
@@ -14,7 +15,7 @@ export const SETTLE = `
     WHERE m.id = t.id
       AND (m.claim = t.token
         OR m.claim IS NULL AND (m.retries, m.attempts, m.status) = (t.retries, t.attempts, t.status))
-    RETURNING m.account_id, t.*
+    RETURNING m.account_id, m.delivery, m.ordering_key, m.position, t.*
   ), ended AS (
     INSERT INTO sluice.attempts (message_id, number, account_id, started_at, ended_at, outcome, error)
     SELECT id, attempts, account_id, started_at, clock_timestamp(),
@@ -22,4 +23,7 @@ export const SETTLE = `
     FROM settled
     ON CONFLICT DO NOTHING
   )
-  SELECT token FROM settled`;
+  SELECT token, ${NOTHING_RELEASED} FROM settled
+  UNION ALL
+  SELECT NULL, ${RELEASED} FROM (${leaveLines(`(
+    SELECT * FROM settled WHERE status <> '${TRANSITIONS.requeue.to}') settled`)}) released`;

@@ -1,7 +1,7 @@
 import { TRANSITIONS } from '../../../domain/message-status.js';
 import { FRESH_ATTEMPTS } from '../message-row.js';
 
-const { startProcessing, deliver, fail, retry } = TRANSITIONS;
+const { startProcessing, deliver, fail, retry, replay } = TRANSITIONS;
 
 /*
  * How deliveries to endpoints change their messages. Statements are composed of these; each has locked its messages, and
@@ -37,9 +37,9 @@ export const endMessages = (ended: string, ids: string): string => `
   WHERE m.id = ANY (${ids}) AND m.id = e.id`;
 
 /**
- * Retries the failed ones of these messages.
+ * Replays messages: those that failed or were skipped are queued again.
  * @param messages rows with `id` and `status`
  */
-export const retryFailed = (messages: string): string => `
+export const replayMessages = (messages: string): string => `
     UPDATE sluice.messages m SET status = '${retry.to}', failure_reason = NULL, ${FRESH_ATTEMPTS}
-    FROM ${messages} AS t WHERE m.id = t.id AND t.status = '${retry.from}'`;
+    FROM ${messages} AS t WHERE m.id = t.id AND t.status IN ('${retry.from}', '${replay.from}')`;

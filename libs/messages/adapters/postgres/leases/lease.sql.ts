@@ -3,7 +3,8 @@ import { MAX_PAGE_BYTES } from '../../../application/messages.js';
 import { LEASE_EXPIRED } from '../../../domain/message.js';
 import { TRANSITIONS } from '../../../domain/message-status.js';
 import { isLeased } from '../delivery-mode.sql.js';
-import { COLUMNS, columnsOf, contentBytes, isSuspended } from '../message-row.js';
+import { COLUMNS, columnsOf, contentBytes, isHalted } from '../message-row.js';
+import { leaveLines, NOTHING_RELEASED, RELEASED } from '../order/lines.sql.js';
 
 const { startProcessing, deliver, requeue, fail } = TRANSITIONS;
 
@@ -18,6 +19,11 @@ const EXPIRE = `
     SET status = '${fail.to}', crashes = m.crashes + 1, failure_reason = '${LEASE_EXPIRED}',
         updated_at = clock_timestamp(), claim = NULL, claim_expires_at = NULL, available_at = NULL`;
 
+const LEAVING = 'RETURNING m.account_id, m.delivery, m.ordering_key, m.position';
+
+/** How many of the keys of these messages have another message that may be leased now or later. */
+const released = (ended: string) => `(SELECT count(*)::int FROM (${leaveLines(ended)}) released)`;
+
 /**
  * A lease is a claim whose end is `available_at`: an expired one is available like any other message, and nothing has to
  * find it. Rows that another lease has just locked are skipped, so that none waits.
@@ -29,7 +35,7 @@ export const LEASE = `
     SELECT id, available_at, status, attempts, failures, crashes, updated_at, ${contentBytes()} AS bytes
     FROM sluice.messages
     WHERE account_id = $1 AND available_at <= statement_timestamp()
-      AND NOT ${isSuspended('$1')}
+      AND NOT ${isHalted('$1')}
     ORDER BY account_id, available_at, id LIMIT $2 FOR UPDATE SKIP LOCKED
   ), h AS MATERIALIZED (
     SELECT * FROM (
@@ -48,6 +54,7 @@ export const LEASE = `
   ), failed AS (
     UPDATE sluice.messages m ${EXPIRE}
     FROM h WHERE m.id = h.id AND h.status = '${startProcessing.to}' AND ${USED} >= $5
+    ${LEAVING}
   ), lost AS (
     INSERT INTO sluice.attempts (message_id, number, account_id, started_at, outcome, target)
     SELECT id, attempts, $1, updated_at, 'lost', ${TARGET} FROM h WHERE status = '${startProcessing.to}'
@@ -56,13 +63,20 @@ export const LEASE = `
   SELECT leased.*, total.*
   FROM (
     SELECT (SELECT count(*) FROM available)::int AS available, count(*)::int AS considered,
-           (count(*) FILTER (WHERE status = '${startProcessing.to}'))::int AS expired
+           (count(*) FILTER (WHERE status = '${startProcessing.to}'))::int AS expired,
+           ${released('failed')} AS released
     FROM h
   ) total LEFT JOIN leased ON true ORDER BY place`;
 
+export const IS_HALTED = `SELECT ${isHalted('$1')} AS "isHalted"`;
+
+/** In milliseconds: that an account is resumed is announced, which may be missed. */
+const RESUMED_IN = 1_000;
+
 export const NEXT_IN = `
-  SELECT greatest(0, extract(epoch FROM available_at - clock_timestamp()) * 1000)::float8 AS ms
-  FROM sluice.messages WHERE account_id = $1 AND available_at IS NOT NULL
+  SELECT greatest(CASE WHEN ${isHalted('$1')} THEN ${RESUMED_IN} ELSE 0 END,
+                  extract(epoch FROM available_at - clock_timestamp()) * 1000)::float8 AS ms
+  FROM sluice.messages WHERE account_id = $1 AND available_at < 'infinity'
   ORDER BY account_id, available_at, id LIMIT 1`;
 
 // Rows are locked first, and always in the same order: a batch may be sent to several processes at once. A repeated end
@@ -83,18 +97,21 @@ export const ACKNOWLEDGE = `
     SET status = '${deliver.to}', failure_reason = NULL, updated_at = clock_timestamp(), claim = NULL,
         claim_expires_at = NULL, available_at = NULL
     FROM ended e WHERE m.id = e.id
+    ${LEAVING}
   ), noted AS (
     INSERT INTO sluice.attempts (message_id, number, account_id, started_at, ended_at, outcome, target, token)
     SELECT id, attempts, account_id, updated_at, clock_timestamp(), '${deliver.to}', ${TARGET}, claim FROM ended
     ON CONFLICT DO NOTHING
   )
-  SELECT t.id, t.account_id, t.token, t.attempt FROM ends t
+  SELECT t.id, t.account_id, t.token, t.attempt, ${NOTHING_RELEASED} FROM ends t
   WHERE EXISTS (
     SELECT FROM ended e WHERE e.id = t.id AND e.account_id = t.account_id AND e.claim = t.token AND e.attempts = t.attempt
   ) OR EXISTS (
     SELECT FROM sluice.attempts a WHERE a.message_id = t.id AND a.number = t.attempt AND a.account_id = t.account_id
       AND a.outcome = '${deliver.to}' AND a.token = t.token
-  )`;
+  )
+  UNION ALL
+  SELECT NULL, NULL, NULL, NULL, ${RELEASED} FROM (${leaveLines('delivered')}) released`;
 
 /** The message `m` is under the lease $1 to $4: id, account, token, attempt. */
 const IS_LEASED = `
@@ -110,14 +127,17 @@ export const REJECT = `
         claim_expires_at = NULL,
         available_at = CASE $5 WHEN '${requeue.to}' THEN clock_timestamp() + $8 * interval '1 millisecond' END
     WHERE ${IS_LEASED}
-    RETURNING m.id, m.account_id, m.attempts
+    RETURNING m.id, m.account_id, m.delivery, m.ordering_key, m.position, m.attempts, m.status
   ), noted AS (
     INSERT INTO sluice.attempts (message_id, number, account_id, started_at, ended_at, outcome, error, target, token)
     SELECT id, attempts, account_id, $9, clock_timestamp(), CASE $5 WHEN '${requeue.to}' THEN 'retried' ELSE $5 END, $7, ${TARGET}, $3
     FROM ended
     ON CONFLICT DO NOTHING
   )
-  SELECT id FROM ended`;
+  SELECT id, ${NOTHING_RELEASED} FROM ended
+  UNION ALL
+  SELECT NULL, ${RELEASED} FROM (${leaveLines(`(
+    SELECT * FROM ended WHERE status <> '${requeue.to}') ended`)}) released`;
 
 export const WAS_REJECTED = `
   SELECT FROM sluice.attempts
@@ -154,9 +174,10 @@ export const FAIL_EXPIRED = `
   ), failed AS (
     UPDATE sluice.messages m ${EXPIRE}
     FROM h WHERE m.id = h.id
+    ${LEAVING}
   ), lost AS (
     INSERT INTO sluice.attempts (message_id, number, account_id, started_at, outcome, target)
     SELECT id, attempts, account_id, updated_at, 'lost', ${TARGET} FROM h
     ON CONFLICT DO NOTHING
   )
-  SELECT count(*)::int AS count FROM h`;
+  SELECT count(*)::int AS count, ARRAY(SELECT available FROM (${leaveLines('failed')}) released) AS available FROM h`;

@@ -1,4 +1,5 @@
 import type { Database } from '#platform/database/database.js';
+import type { Availability } from '../../../application/delivering/availability.js';
 import { ExpiredLeases } from '../../../application/delivering/expired-leases.js';
 import { FAIL_EXPIRED } from './lease.sql.js';
 
@@ -6,12 +7,15 @@ export class PostgresExpiredLeases extends ExpiredLeases {
   constructor(
     private readonly database: Database,
     private readonly policy: { readonly maxAttempts: number },
+    private readonly availability: Pick<Availability, 'announce'>,
   ) {
     super();
   }
 
   async fail(limit: number): Promise<number> {
-    const [row] = await this.database.query<{ count: number }>(FAIL_EXPIRED, [this.policy.maxAttempts, limit]);
+    const values = [this.policy.maxAttempts, limit];
+    const [row] = await this.database.query<{ count: number; available: string[] }>(FAIL_EXPIRED, values);
+    this.availability.announce(row?.available ?? []);
     return row?.count ?? 0;
   }
 }

@@ -3,6 +3,7 @@ import { Batcher } from '#platform/concurrency/batcher.js';
 import type { Database } from '#platform/database/database.js';
 import type { Reads } from '#platform/database/reads.js';
 import type { BatchMetrics } from '#platform/observability/batch-metrics.js';
+import { SharedReads } from '#platform/shared-reads.js';
 import {
   Leases,
   type Extended,
@@ -10,8 +11,9 @@ import {
   type Leased,
   type LeaseTerms,
 } from '../../../application/delivering/leases.js';
+import type { Availability } from '../../../application/delivering/availability.js';
 import type { Message } from '../../../domain/message.js';
-import { ACKNOWLEDGE, EXTEND, FIND_LEASED, LEASE, NEXT_IN, REJECT, WAS_REJECTED } from './lease.sql.js';
+import { ACKNOWLEDGE, EXTEND, FIND_LEASED, IS_HALTED, LEASE, NEXT_IN, REJECT, WAS_REJECTED } from './lease.sql.js';
 import { toMessage, type MessageRow } from '../message-row.js';
 
 /** The leases that one request acknowledges. */
@@ -32,6 +34,13 @@ interface LeaseRow extends Omit<MessageRow, 'id'> {
   available: number;
   considered: number;
   expired: number;
+  released: number;
+}
+
+/** A message whose lease has ended, or an account of which another message was released. */
+interface Ended {
+  readonly id: string | null;
+  readonly available: string | null;
 }
 
 const isLeased = (row: LeaseRow): row is LeaseRow & MessageRow => row.id !== null;
@@ -39,12 +48,14 @@ const lengthOf = (rows: LeaseRow[]) => rows.filter(isLeased).reduce((sum, { text
 
 export class PostgresLeases extends Leases {
   private readonly endings: Batcher<Ending, boolean[]>;
+  private readonly shared = new SharedReads();
 
   /** @param leasing with asynchronous commit, on connections that nothing else uses */
   constructor(
     private readonly database: Database,
     private readonly leasing: Reads,
     private readonly policy: { readonly maxAttempts: number },
+    private readonly availability: Pick<Availability, 'announce'>,
     metrics?: BatchMetrics,
   ) {
     super();
@@ -60,11 +71,19 @@ export class PostgresLeases extends Leases {
       const [counts] = rows;
       const { available = 0, considered = 0 } = counts ?? {};
       expired += counts?.expired ?? 0;
+      if ((counts?.released ?? 0) > 0) this.availability.announce([accountId]);
       const messages = rows.filter(isLeased).map(toMessage);
       const mayBeMore = available === max || considered < available;
       // Another round if everything that was found has failed instead.
       if (messages.length > 0 || !mayBeMore || round === MAX_ROUNDS) return { messages, mayBeMore, expired };
     }
+  }
+
+  async isHalted(accountId: string): Promise<boolean> {
+    const [row] = await this.shared.read(accountId, () =>
+      this.leasing.query<{ isHalted: boolean }>(accountId, 'halted', IS_HALTED, [accountId]),
+    );
+    return row?.isHalted ?? false;
   }
 
   async nextIn(accountId: string): Promise<number | null> {
@@ -88,8 +107,8 @@ export class PostgresLeases extends Leases {
       ...[id, accountId, claim?.token, attempts],
       ...[ended.status, ended.failures, ended.failureReason, delayMs, updatedAt],
     ];
-    const rows = await this.database.limited(id, () => this.database.query(REJECT, values));
-    return rows.length > 0;
+    const rows = await this.database.limited(id, () => this.database.query<Ended>(REJECT, values));
+    return this.announceReleased(rows).length > 0;
   }
 
   async wasRejected(accountId: string, { id, attempt, token }: Lease): Promise<boolean> {
@@ -108,14 +127,20 @@ export class PostgresLeases extends Leases {
     const ends = endings
       .flatMap(({ accountId, leases }) => leases.map((lease) => ({ ...lease, accountId })))
       .filter(({ id }) => isTypeId('msg', id));
-    const rows = await this.database.prepared<Lease & { account_id: string }>('acknowledge', ACKNOWLEDGE, [
+    const rows = await this.database.prepared<Lease & Ended & { account_id: string }>('acknowledge', ACKNOWLEDGE, [
       ends.map(({ id }) => id),
       ends.map(({ accountId }) => accountId),
       ends.map(({ token }) => token),
       ends.map(({ attempt }) => attempt),
     ]);
-    const ended = new Set(rows.map(({ account_id, ...lease }) => nameOf(account_id, lease)));
+    const ended = new Set(this.announceReleased(rows).map(({ account_id, ...lease }) => nameOf(account_id, lease)));
     return endings.map(({ accountId, leases }) => leases.map((lease) => ended.has(nameOf(accountId, lease))));
+  }
+
+  /** @returns the rows of ended leases */
+  private announceReleased<Row extends Ended>(rows: readonly Row[]): Row[] {
+    this.availability.announce(new Set(rows.flatMap(({ available }) => available ?? [])));
+    return rows.filter(({ id }) => id !== null);
   }
 }
 

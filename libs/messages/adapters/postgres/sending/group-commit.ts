@@ -1,3 +1,4 @@
+import { unauthorized } from '#accounts/index.js';
 import { DomainError } from '#kernel/domain-error.js';
 import { withTimeout } from '#kernel/timeout.js';
 import { Batcher, observers } from '#platform/concurrency/batcher.js';
@@ -16,6 +17,9 @@ import { resultsOfUsedKeys, type KeyResult, type Request } from './idempotency-k
 
 /** The minimum time that a request waits for the first one with its key. */
 const KEY_WAIT_MS = 5_000;
+
+/** Raised by `sluice.refuse_deleted_accounts`. */
+const ACCOUNT_DELETED = 'SLDEL';
 
 const LIMITS = {
   maxItems: 256,
@@ -40,6 +44,9 @@ export class GroupCommit {
   // Requests with a key may have to wait for another process's transaction. The others must not wait with them.
   private readonly plain: Batcher<Request, Accepted>;
   private readonly keyed: Batcher<Request, KeyResult>;
+  /** Messages with an ordering key, which may have to wait for other messages with theirs. */
+  private readonly ordered: Batcher<Request, Accepted>;
+  private readonly orderedKeyed: Batcher<Request, KeyResult>;
   /** Requests whose key is held by another process's transaction. */
   private readonly contended: Batcher<Request, KeyResult>;
 
@@ -55,9 +62,14 @@ export class GroupCommit {
   ) {
     const observer = (name: string) =>
       batches && backpressure && observers(batches.observer(name), backpressure.observer('store'));
+    const plain = (requests: Request[]) => this.acceptPlain(requests);
     const keyed = (requests: Request[]) => this.acceptKeyed(requests);
-    this.plain = new Batcher((requests) => this.acceptPlain(requests), { ...LIMITS, observer: observer('accept') });
+    this.plain = new Batcher(plain, { ...LIMITS, observer: observer('accept') });
     this.keyed = new Batcher(keyed, { ...LIMITS, observer: observer('accept_keyed') });
+    // Concurrent ones could only wait for each other.
+    const limits = { ...LIMITS, concurrency: 1 };
+    this.ordered = new Batcher(plain, { ...limits, observer: observer('accept_ordered') });
+    this.orderedKeyed = new Batcher(keyed, { ...limits, observer: observer('accept_ordered_keyed') });
     // Waiting for another process's transaction is no sign of overload.
     this.contended = new Batcher(keyed, { ...LIMITS, observer: batches?.observer('accept_contended') });
   }
@@ -66,7 +78,7 @@ export class GroupCommit {
     const [first] = messages;
     if (first === undefined) throw new Error('A batch has at least one message.');
     const request = { first, messages, idempotency };
-    if (idempotency === null) return this.plain.submit(request);
+    if (idempotency === null) return (isOrdered(request) ? this.ordered : this.plain).submit(request);
     const name = nameOf(first.state.accountId, idempotency.key);
     const deadline = performance.now() + KEY_WAIT_MS;
     const earlier = this.firsts.get(name);
@@ -89,11 +101,12 @@ export class GroupCommit {
 
   /** Resolves when no request waits or runs. */
   async idle(): Promise<void> {
-    await Promise.all([this.plain, this.keyed, this.contended].map((batcher) => batcher.idle()));
+    const all = [this.plain, this.keyed, this.ordered, this.orderedKeyed, this.contended];
+    await Promise.all(all.map((batcher) => batcher.idle()));
   }
 
   private async addKeyed(request: Request, deadline: number): Promise<Accepted> {
-    for (let batcher = this.keyed; ; batcher = this.contended) {
+    for (let batcher = isOrdered(request) ? this.orderedKeyed : this.keyed; ; batcher = this.contended) {
       try {
         const result = await batcher.submit(request);
         if (result instanceof DomainError) throw result;
@@ -123,10 +136,12 @@ export class GroupCommit {
   /** @returns to how many endpoints each message goes that was stored: all but those whose key was used before */
   private async store(requests: Request[]): Promise<Map<string, number>> {
     const rows = requests.flatMap(rowsOf);
-    const haveJobs = requests.every(({ first }) => first.hasJob);
-    const { text, columns } = haveJobs ? ADD_MESSAGES_WITH_JOBS : ADD_MESSAGES;
+    const arePlain = requests.every((request) => request.first.hasJob && !isOrdered(request));
+    const { text, columns } = arePlain ? ADD_MESSAGES_WITH_JOBS : ADD_MESSAGES;
     const values = columns.map((column) => rows.map((row) => row[column]));
-    const entries = await this.database.prepared<Entry>(haveJobs ? 'accept' : 'accept any', text, values);
+    const entries = await this.database
+      .prepared<Entry>(arePlain ? 'accept' : 'accept any', text, values)
+      .catch(refuseDeleted(requests));
     const all = requests.flatMap(({ messages }) => messages);
     for (const { id, message_ids, for_sweeper } of entries) {
       if (id === null || for_sweeper === true) continue;
@@ -169,6 +184,15 @@ function rowsOf({ first, messages, idempotency }: Request): SentRow[] {
 function acceptedNow({ messages }: Request, stored: ReadonlyMap<string, number>): Accepted {
   const deliveries = messages.reduce((sum, { id }) => sum + (stored.get(id) ?? 0), 0);
   return { messages, deliveries, replayed: false };
+}
+
+const isOrdered = ({ messages }: Request) => messages.some(({ state }) => state.orderingKey !== null);
+
+/** The account was deleted after the request was admitted. Of several requests, the others are stored one by one. */
+function refuseDeleted({ length }: readonly Request[]) {
+  return (error: unknown): never => {
+    throw length === 1 && sqlState(error) === ACCOUNT_DELETED ? unauthorized() : error;
+  };
 }
 
 const nameOf = (accountId: string, key: string) => `${accountId}/${key}`;

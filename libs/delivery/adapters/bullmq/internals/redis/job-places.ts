@@ -35,6 +35,22 @@ export async function findableJobs(connection: RedisQueueConnection, ids: readon
   return findable;
 }
 
+/** The ids of all jobs of a shard, in parts: from the last to the first, so that what is removed meanwhile moves no others. */
+export async function* placedJobs(shard: RedisShard): AsyncGenerator<readonly string[]> {
+  const places = [
+    ...LISTS.map((name) => [name, 'llen', 'lrange'] as const),
+    ...SORTED_SETS.map((name) => [name, 'zcard', 'zrange'] as const),
+  ];
+  for (const [name, count, range] of places) {
+    const key = shard.key(name);
+    const [length] = await shard.read<number>((pipeline) => pipeline[count](key));
+    for (let end = length ?? 0; end > 0; end -= AT_ONCE) {
+      const [ids] = await shard.read<string[]>((pipeline) => pipeline[range](key, Math.max(end - AT_ONCE, 0), end - 1));
+      if (ids !== undefined && ids !== null && ids.length > 0) yield ids;
+    }
+  }
+}
+
 /** Removes all traces of these jobs of a shard, first those that lead workers to them. */
 export async function removeTraces(shard: RedisShard, ids: readonly string[]): Promise<void> {
   const wanted = new Set(ids);

@@ -1,0 +1,88 @@
+import type { UsagePeriod } from '#client/index.js';
+import { formatBytes, formatDay, formatHour, formatNumber } from '../format.js';
+
+interface HistoryChartProps {
+  readonly by: 'hour' | 'day';
+  /** Each period of the time that is shown, the oldest first. */
+  readonly periods: readonly UsagePeriod[];
+}
+
+const HEIGHT = 160;
+const WIDTH = 600;
+
+const openOrCancelled = ({ accepted, delivered, failed }: UsagePeriod) => Math.max(0, accepted - delivered - failed);
+
+/** Stacked bars over time: as high as what was accepted, divided by how it has ended. */
+export function HistoryChart({ by, periods }: HistoryChartProps) {
+  const highest = Math.max(1, ...periods.map(({ accepted }) => accepted));
+  const step = WIDTH / periods.length;
+  const name = by === 'hour' ? formatHour : formatDay;
+  const used = periods.filter(({ accepted }) => accepted > 0);
+  const total = (field: 'accepted' | 'delivered' | 'failed') =>
+    formatNumber(periods.reduce((sum, period) => sum + period[field], 0));
+  const shown = [periods[0], periods[periods.length >> 1], periods.at(-1)];
+  return (
+    <figure class="timeline">
+      <p class="hint">
+        Messages by the {by} in which they were accepted, in UTC. The highest bar has {formatNumber(highest)}.
+      </p>
+      <svg
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`Messages by ${by}: ${total('accepted')} accepted, ${total('delivered')} of them delivered, ${total('failed')} failed. The table below has each ${by}.`}
+      >
+        {periods.map((period, index) => {
+          const heights = [period.delivered, period.failed, openOrCancelled(period)].map(
+            (messages) => (messages / highest) * HEIGHT,
+          );
+          const [delivered = 0, failed = 0, rest = 0] = heights;
+          const place = { x: index * step + 1, width: step - 2 };
+          return (
+            <g key={period.start}>
+              <title>{`${name(period.start)}: ${formatNumber(period.accepted)} accepted, ${formatNumber(period.delivered)} delivered, ${formatNumber(period.failed)} failed`}</title>
+              <rect class="delivered" {...place} y={HEIGHT - delivered} height={delivered} />
+              <rect class="failed" {...place} y={HEIGHT - delivered - failed} height={failed} />
+              <rect class="rest" {...place} y={HEIGHT - delivered - failed - rest} height={rest} />
+            </g>
+          );
+        })}
+      </svg>
+      <div class="axis" aria-hidden="true">
+        {shown.map((period) => period !== undefined && <span key={period.start}>{name(period.start)}</span>)}
+      </div>
+      <figcaption>
+        <span class="key delivered">delivered</span> <span class="key failed">failed</span>{' '}
+        <span class="key rest">open or cancelled</span>
+      </figcaption>
+      <details>
+        <summary>As a table</summary>
+        <div class="scroll" tabIndex={0} role="group" aria-label={`Messages by ${by}`}>
+          <table class="list history">
+            <thead>
+              <tr>
+                <th scope="col">From (UTC)</th>
+                {['Accepted', 'Size', 'Delivered', 'Failed'].map((heading) => (
+                  <th key={heading} scope="col" class="number">
+                    {heading}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {used.map(({ start, accepted, acceptedBytes, delivered, failed }) => (
+                <tr key={start}>
+                  <td>{name(start)}</td>
+                  <td class="number">{formatNumber(accepted)}</td>
+                  <td class="number">{formatBytes(acceptedBytes)}</td>
+                  <td class="number">{formatNumber(delivered)}</td>
+                  <td class="number">{formatNumber(failed)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </details>
+    </figure>
+  );
+}

@@ -1,0 +1,135 @@
+import { useState } from 'preact/hooks';
+import type { CreatedAccount } from '#client/index.js';
+import { Button } from '../components/button.js';
+import { Choice } from '../components/choice.js';
+import { Dialog } from '../components/dialog.js';
+import { Field } from '../components/field.js';
+import { Form } from '../components/form.js';
+import { fieldError, Problem } from '../components/problem.js';
+import { Secret } from '../components/secret-value.js';
+import { call } from '../connection.js';
+import { useAction, useResource, useUnloadWarning } from '../hooks.js';
+import { href } from '../router.js';
+import { allPlans } from './plans.js';
+
+/** Creates an account, and shows its first key this once. */
+export function CreateAccount() {
+  const [isOpen, setIsOpen] = useState(false);
+  const [created, setCreated] = useState<CreatedAccount | null>(null);
+  useUnloadWarning(created !== null);
+  return (
+    <>
+      <Button
+        look="primary"
+        onClick={() => {
+          setIsOpen(true);
+        }}
+      >
+        Create an account
+      </Button>
+      {isOpen && (
+        <CreateDialog
+          onCreated={(account) => {
+            setIsOpen(false);
+            setCreated(account);
+          }}
+          onClose={() => {
+            setIsOpen(false);
+          }}
+        />
+      )}
+      {created !== null && (
+        <Dialog title="The account is created">
+          <Secret
+            secret={created.apiKey.key}
+            what="API key"
+            onStored={() => {
+              location.hash = href(`accounts/${created.id}`);
+            }}
+          >
+            <p class="hint">It is the first key of the account, and has all scopes.</p>
+          </Secret>
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+/** The plan that sign-ups get. */
+const SIGNUP_PLAN = '';
+
+interface CreateDialogProps {
+  readonly onCreated: (account: CreatedAccount) => void;
+  readonly onClose: () => void;
+}
+
+function CreateDialog({ onCreated, onClose }: CreateDialogProps) {
+  const [name, setName] = useState('');
+  const [plan, setPlan] = useState(SIGNUP_PLAN);
+  const plans = useResource(allPlans, []);
+  const [externalId, setExternalId] = useState('');
+  const { run, isRunning, error } = useAction(async () => {
+    const input = {
+      name,
+      plan: plan === SIGNUP_PLAN ? undefined : plan,
+      externalId: externalId === '' ? undefined : externalId,
+    };
+    onCreated(await call((client) => client.admin.accounts.create(input)));
+  });
+  return (
+    <Dialog title="Create an account" onClose={onClose}>
+      <Form onSubmit={() => void run()}>
+        <Field label="Name" error={fieldError(error, '/name')}>
+          {(tied) => (
+            <input
+              {...tied}
+              required
+              maxLength={100}
+              placeholder="Acme"
+              value={name}
+              onInput={({ currentTarget }) => {
+                setName(currentTarget.value);
+              }}
+            />
+          )}
+        </Field>
+        <Choice
+          label="Plan"
+          value={plan}
+          choices={[
+            { value: SIGNUP_PLAN, label: 'As for a sign-up' },
+            ...(plans.data ?? []).map((one) => ({ value: one.name, label: one.name })),
+          ]}
+          onChange={setPlan}
+        />
+        <Field
+          label="External id"
+          hint="What your own systems call the account, if anything."
+          error={fieldError(error, '/externalId')}
+        >
+          {(tied) => (
+            <input
+              {...tied}
+              class="mono"
+              maxLength={255}
+              autocomplete="off"
+              spellcheck={false}
+              placeholder="customer-4711"
+              value={externalId}
+              onInput={({ currentTarget }) => {
+                setExternalId(currentTarget.value);
+              }}
+            />
+          )}
+        </Field>
+        <Problem error={error} fields={['/name', '/externalId']} />
+        <footer class="actions">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="primary" isBusy={isRunning}>
+            Create the account
+          </Button>
+        </footer>
+      </Form>
+    </Dialog>
+  );
+}

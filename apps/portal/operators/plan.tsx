@@ -1,0 +1,226 @@
+import { useState } from 'preact/hooks';
+import type { Plan, PlanInput } from '#client/index.js';
+import { announce } from '../components/announcer.js';
+import { Button } from '../components/button.js';
+import { Choice } from '../components/choice.js';
+import { ConfirmDialog } from '../components/confirm-dialog.js';
+import { Field } from '../components/field.js';
+import { Form } from '../components/form.js';
+import { Loaded } from '../components/loaded.js';
+import { Card, Page } from '../components/parts.js';
+import { fieldError, Problem } from '../components/problem.js';
+import { call } from '../connection.js';
+import { count } from '../format.js';
+import { useAction, useResource } from '../hooks.js';
+import { href, replace } from '../router.js';
+import { LimitField, NumberField } from './number-fields.js';
+
+const BACK = { label: 'Plans', to: href('plans') };
+const FIELDS = ['/limits', '/maxStoredBytes', '/maxEndpoints'];
+const LIMITS = [
+  { value: 'plan', label: 'The same for every account' },
+  { value: 'account', label: 'Agreed with each account' },
+] as const;
+
+/** A plan that is edited; NaN stands for an empty field. */
+interface Draft {
+  readonly by: (typeof LIMITS)[number]['value'];
+  readonly perMinute: number;
+  readonly perDay: number;
+  readonly maxStoredBytes: number;
+  readonly maxEndpoints: number;
+}
+
+export function PlanView({ name }: { name: string }) {
+  const plan = useResource(() => call((client) => client.admin.plans.get(name)), [name]);
+  const [isAsking, setIsAsking] = useState(false);
+  return (
+    <Page
+      title={name}
+      back={BACK}
+      lead={plan.data === null ? undefined : `${count(plan.data.accounts, 'account')} on this plan.`}
+      actions={
+        plan.data !== null && (
+          <Button
+            look="danger"
+            onClick={() => {
+              setIsAsking(true);
+            }}
+          >
+            Delete
+          </Button>
+        )
+      }
+    >
+      <Loaded resource={plan} rows={4}>
+        {(shown) => (
+          <PlanForm
+            key={shown.version}
+            plan={shown}
+            save={async (input) => {
+              const saved = await call((client) => client.admin.plans.put(name, input, { version: shown.version }));
+              plan.set(() => saved);
+              announce('The plan is changed.');
+            }}
+          />
+        )}
+      </Loaded>
+      {isAsking && plan.data !== null && (
+        <DeleteDialog
+          plan={plan.data}
+          onClose={() => {
+            setIsAsking(false);
+          }}
+        />
+      )}
+    </Page>
+  );
+}
+
+export function NewPlanView() {
+  const [name, setName] = useState('');
+  return (
+    <Page title="Create a plan" back={BACK}>
+      <PlanForm
+        plan={null}
+        save={async (input) => {
+          await call((client) => client.admin.plans.put(name, input, { version: null }));
+          announce('The plan is created.');
+          location.hash = href(`plans/${name}`);
+        }}
+      >
+        <Field label="Name" hint="1 to 40 of a-z, 0-9 and -. It cannot be changed.">
+          {(tied) => (
+            <input
+              {...tied}
+              required
+              pattern="[a-z0-9\-]{1,40}"
+              autocomplete="off"
+              spellcheck={false}
+              value={name}
+              onInput={({ currentTarget }) => {
+                setName(currentTarget.value);
+              }}
+            />
+          )}
+        </Field>
+      </PlanForm>
+    </Page>
+  );
+}
+
+interface PlanFormProps {
+  readonly plan: Plan | null;
+  readonly save: (input: PlanInput) => Promise<void>;
+  readonly children?: preact.ComponentChildren;
+}
+
+function PlanForm({ plan, save, children }: PlanFormProps) {
+  const [draft, setDraft] = useState(() => draftOf(plan));
+  const edit = (changes: Partial<Draft>) => {
+    setDraft({ ...draft, ...changes });
+  };
+  const { run, isRunning, error } = useAction(() => save(inputOf(draft)));
+  return (
+    <Card title="What it allows">
+      <Form onSubmit={() => void run()}>
+        {children}
+        <Choice
+          label="Request limits"
+          hint="What was used stays used."
+          value={draft.by}
+          choices={LIMITS}
+          onChange={(by) => {
+            edit({ by });
+          }}
+        />
+        {draft.by === 'plan' && (
+          <div class="limits">
+            <LimitField
+              label="Requests a minute"
+              value={draft.perMinute}
+              onInput={(perMinute) => {
+                edit({ perMinute });
+              }}
+            />
+            <LimitField
+              label="Requests a day"
+              value={draft.perDay}
+              onInput={(perDay) => {
+                edit({ perDay });
+              }}
+            />
+          </div>
+        )}
+        {fieldError(error, '/limits') !== undefined && <p class="field-error">{fieldError(error, '/limits')}</p>}
+        <div class="limits">
+          <NumberField
+            label="Stored bytes"
+            hint="Empty: as configured."
+            error={fieldError(error, '/maxStoredBytes')}
+            required={false}
+            max={Number.MAX_SAFE_INTEGER}
+            value={draft.maxStoredBytes}
+            onInput={(maxStoredBytes) => {
+              edit({ maxStoredBytes });
+            }}
+          />
+          <NumberField
+            label="Endpoints"
+            hint="Empty: 50."
+            error={fieldError(error, '/maxEndpoints')}
+            required={false}
+            min={0}
+            max={100}
+            value={draft.maxEndpoints}
+            onInput={(maxEndpoints) => {
+              edit({ maxEndpoints });
+            }}
+          />
+        </div>
+        <Problem error={error} fields={FIELDS} />
+        <div class="actions">
+          <Button type="submit" look="primary" isBusy={isRunning}>
+            Save
+          </Button>
+        </div>
+      </Form>
+    </Card>
+  );
+}
+
+function DeleteDialog({ plan: { name, version }, onClose }: { plan: Plan; onClose: () => void }) {
+  const action = useAction(async () => {
+    await call((client) => client.admin.plans.delete(name, { version }));
+    announce('The plan is deleted.');
+    replace(href('plans'));
+  });
+  return (
+    <ConfirmDialog
+      {...{ title: `Delete the plan ${name}?`, confirm: 'Delete the plan', look: 'danger' }}
+      action={action}
+      onClose={onClose}
+    >
+      <p>Only a plan that no account has can be deleted.</p>
+    </ConfirmDialog>
+  );
+}
+
+function draftOf(plan: Plan | null): Draft {
+  return {
+    by: plan === null || plan.limits !== null ? 'plan' : 'account',
+    perMinute: plan?.limits?.perMinute ?? NaN,
+    perDay: plan?.limits?.perDay ?? NaN,
+    maxStoredBytes: plan?.maxStoredBytes ?? NaN,
+    maxEndpoints: plan?.maxEndpoints ?? NaN,
+  };
+}
+
+function inputOf({ by, perMinute, perDay, maxStoredBytes, maxEndpoints }: Draft): PlanInput {
+  const orNull = (value: number) => (Number.isNaN(value) ? null : value);
+  return {
+    limits: by === 'plan' ? { perMinute, perDay } : null,
+    maxStoredBytes: orNull(maxStoredBytes),
+    maxEndpoints: orNull(maxEndpoints),
+  };
+}

@@ -1,0 +1,73 @@
+import { useState } from 'preact/hooks';
+import type { Endpoint } from '#client/index.js';
+import { announce } from '../components/announcer.js';
+import { Button } from '../components/button.js';
+import { Dialog } from '../components/dialog.js';
+import { ENDPOINT_POINTERS, HeadersField, headersOf, TypesField } from '../components/endpoint-fields.js';
+import { Form } from '../components/form.js';
+import { Problem } from '../components/problem.js';
+import { call } from '../connection.js';
+import { useAction } from '../hooks.js';
+
+interface Props {
+  readonly endpoint: Endpoint;
+  readonly onClose: () => void;
+  readonly onChanged: (endpoint: Endpoint) => void;
+}
+
+/** Changes which messages an endpoint gets, and with which headers. */
+export function EndpointSettingsDialog({ endpoint, onClose, onChanged }: Props) {
+  const [types, setTypes] = useState<readonly string[]>(endpoint.types);
+  const [lines, setLines] = useState('');
+  const [isClearing, setIsClearing] = useState(false);
+  const { run, isRunning, error } = useAction(async () => {
+    const headers = isClearing ? {} : headersOf(lines);
+    const changesHeaders = isClearing || Object.keys(headers).length > 0;
+    const changed = await call((client) =>
+      client.endpoints.update(endpoint.id, { types: [...types], ...(changesHeaders && { headers }) }),
+    );
+    announce('The endpoint is changed.');
+    onChanged(changed);
+  });
+  const names = endpoint.headerNames;
+  return (
+    <Dialog title="Types and headers" onClose={onClose}>
+      <Form onSubmit={() => void run()}>
+        <TypesField value={types} onChange={setTypes} error={error} />
+        {!isClearing && (
+          <HeadersField
+            value={lines}
+            onChange={setLines}
+            error={error}
+            hint={
+              names.length === 0
+                ? 'One “Name: value” in a line. Values are stored encrypted and never shown again.'
+                : `It has ${names.join(', ')}, whose values are not shown. What you write here replaces all of them.`
+            }
+          />
+        )}
+        {names.length > 0 && (
+          <div class="field">
+            <label class="check">
+              <input
+                type="checkbox"
+                checked={isClearing}
+                onChange={({ currentTarget }) => {
+                  setIsClearing(currentTarget.checked);
+                }}
+              />
+              Remove all headers
+            </label>
+          </div>
+        )}
+        <Problem error={error} fields={[...ENDPOINT_POINTERS, '/types/0']} />
+        <footer class="actions">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="primary" isBusy={isRunning}>
+            Save
+          </Button>
+        </footer>
+      </Form>
+    </Dialog>
+  );
+}

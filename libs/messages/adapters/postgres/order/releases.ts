@@ -1,0 +1,69 @@
+import type { Database } from '#platform/database/database.js';
+import type { Availability } from '../../../application/delivering/availability.js';
+import type { JobDispatch } from '../../../application/delivering/job-dispatch.js';
+import { BYTES, COLUMNS, OPEN, toMessage, type MessageRow } from '../message-row.js';
+import { insertEntriesToSweep } from '../start-delivery.sql.js';
+import { isTakenBack } from './lines.sql.js';
+
+/** What a statement has released, in one of three kinds of rows. */
+export interface ReleasedRow {
+  /** An outbox entry to relay, with its messages. */
+  readonly entry_id: string | null;
+  /** Without an entry, messages whose jobs are taken back. */
+  readonly message_ids: string[] | null;
+  readonly available: string | null;
+}
+
+const FIND = `SELECT ${COLUMNS} FROM sluice.messages WHERE id = ANY ($1::text[])`;
+
+/** Those that were released again before their job was removed. */
+const RETURN = `
+  WITH returned AS (
+    SELECT m.id, ${BYTES} AS bytes FROM sluice.messages m
+    WHERE m.id = ANY ($1::text[]) AND m.status IN (${OPEN}) AND (${isTakenBack('m')}) IS NOT TRUE
+  )${insertEntriesToSweep('returned')}`;
+
+/** Starts deliveries that were released by the end of others. It only makes them faster: a sweeper would start them. */
+export class Releases {
+  constructor(
+    private readonly database: Database,
+    private readonly jobs: Pick<JobDispatch, 'enqueue' | 'remove'>,
+    private readonly availability: Pick<Availability, 'announce'>,
+  ) {}
+
+  /** @param rows which may be of another kind */
+  start(rows: readonly Partial<ReleasedRow>[]): void {
+    const available = new Set<string>();
+    const entries: { id: string; ids: string[] }[] = [];
+    const takenBack: string[] = [];
+    for (const { entry_id: id = null, message_ids: ids = null, available: one = null } of rows) {
+      if (one !== null) available.add(one);
+      else if (ids !== null && id !== null) entries.push({ id, ids });
+      else if (ids !== null) takenBack.push(...ids);
+    }
+    if (available.size > 0) this.availability.announce(available);
+    if (entries.length > 0) void this.relay(entries).catch(() => undefined);
+    if (takenBack.length > 0) void this.takeBack(takenBack).catch(() => undefined);
+  }
+
+  private async relay(entries: readonly { id: string; ids: string[] }[]): Promise<void> {
+    const found = await this.find(entries.flatMap(({ ids }) => ids));
+    for (const { id, ids } of entries) {
+      const names = new Set(ids);
+      this.jobs.enqueue({ id, messages: found.filter((message) => names.has(message.id)) });
+    }
+  }
+
+  /**
+   * A worker of Sluice does not begin them anyway. A job that is removed although its message was released again is
+   * added anew.
+   */
+  private async takeBack(ids: readonly string[]): Promise<void> {
+    for (const message of await this.find(ids)) await this.jobs.remove(message.jobId).catch(() => undefined);
+    await this.database.query(RETURN, [ids]);
+  }
+
+  private async find(ids: readonly string[]) {
+    return (await this.database.prepared<MessageRow>('released', FIND, [ids])).map(toMessage);
+  }
+}

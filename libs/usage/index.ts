@@ -1,0 +1,1 @@
+export { SettleUsage } from './application/settle-usage.js';

@@ -1,0 +1,192 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Consumer } from '../support/consumer.js';
+import { Fleet } from '../support/fleet.js';
+import { until, type Program } from '../support/processes.js';
+import { Receiver } from '../support/receiver.js';
+import { NO_REDIS, TestRedis } from '../support/redis.js';
+import { Rounds } from '../support/rounds.js';
+
+const KEYS = ['a', 'b', 'c', 'd'];
+const rounds = new Rounds();
+jest.setTimeout(300_000);
+
+/** Sends messages with keys, each key's one after another, and each until it is acknowledged. */
+class Senders {
+  /** Of each key, how many messages were acknowledged. */
+  readonly acknowledged = new Map(KEYS.map((key) => [key, 0]));
+  private stopped = false;
+  private readonly sending = KEYS.map((key) => this.send(key));
+
+  constructor(private readonly fleet: Fleet) {}
+
+  get count(): number {
+    return [...this.acknowledged.values()].reduce((sum, one) => sum + one, 0);
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    await Promise.all(this.sending);
+  }
+
+  private async send(key: string): Promise<void> {
+    await sleep(0);
+    for (let number = 0; !this.stopped; number++) {
+      const headers = { 'idempotency-key': `${key}-${number}` };
+      const body = JSON.stringify({ message: `${key} ${number}`, orderingKey: key });
+      const accepted = async () => {
+        try {
+          return (await this.fleet.client.send(this.fleet.account, { body, headers })).status === 202;
+        } catch {
+          return false;
+        }
+      };
+      await until(accepted, 120_000);
+      this.acknowledged.set(key, number + 1);
+      await sleep(10);
+    }
+  }
+}
+
+/** What is out of order: of each key, a message may be repeated, but none may come after a later one. */
+function disorder(texts: readonly string[], acknowledged: ReadonlyMap<string, number>): string[] {
+  return KEYS.flatMap((key) => {
+    const numbers = texts.filter((text) => text.startsWith(`${key} `)).map((text) => Number(text.slice(2)));
+    const expected = Array.from({ length: acknowledged.get(key) ?? 0 }, (_, number) => number);
+    const steps = numbers.filter((number, index) => number !== numbers[index - 1]);
+    return steps.join() === expected.join() ? [] : [`${key}: ${numbers.join(' ')}`];
+  });
+}
+
+describe('Ordering keys, under load', () => {
+  let fleet: Fleet;
+  let worker: Program;
+  afterEach(async () => {
+    await fleet.stop();
+  });
+  afterAll(() => {
+    rounds.print();
+  });
+
+  const nothingOpen = () =>
+    until(
+      async () =>
+        (await fleet.sql(`SELECT FROM sluice.messages WHERE status IN ('queued', 'processing') LIMIT 1`)).length === 0,
+      120_000,
+    );
+  const going = async (senders: Senders) => {
+    const wanted = senders.count + 20;
+    await until(() => senders.count >= wanted, 120_000);
+  };
+  const restart = async (programs: readonly Program[], database = false) => {
+    await Promise.all(programs.map((program) => program.kill()));
+    if (database) await fleet.database.kill();
+    if (database) await fleet.database.restart();
+    await Promise.all(programs.map((program) => program.restart()));
+  };
+
+  it.each(rounds.all)('%s: handlers get messages in order, whatever is killed', async () => {
+    fleet = await Fleet.deploy();
+    worker = await fleet.worker();
+    const senders = new Senders(fleet);
+    const { api } = fleet;
+    for (const [programs, database] of [
+      [[api], false],
+      [[worker], false],
+      [[], true],
+      [[api, worker], true],
+    ] as const) {
+      await going(senders);
+      await restart(programs, database);
+    }
+    await going(senders);
+    await senders.stop();
+    await nothingOpen();
+    const texts = fleet.handled().map(({ message }) => message);
+    expect(disorder(texts, senders.acknowledged)).toEqual([]);
+    expect(await fleet.census()).toBe(0);
+    expect(await fleet.sql('SELECT * FROM sluice.ordered_deliveries')).toEqual([]);
+  });
+
+  it('consumers lease messages in order, whatever is killed', async () => {
+    fleet = await Fleet.deploy();
+    const { api } = fleet;
+    await fleet.client.ask(fleet.account, 'PATCH /account', { delivery: 'pull' });
+    const senders = new Senders(fleet);
+    const texts: string[] = [];
+    let stopped = false;
+    const consume = async () => {
+      const consumer = new Consumer(fleet.client, fleet.account);
+      while (!stopped) {
+        const leased = await consumer.lease({ max: 10, seconds: 1, wait: 1 }).catch(() => []);
+        for (const lease of leased) {
+          texts.push(lease.message);
+          await consumer.ack(lease).catch(() => undefined);
+        }
+      }
+    };
+    const consuming = Promise.all([consume(), consume()]);
+    for (const database of [false, true]) {
+      await going(senders);
+      await restart([api], database);
+    }
+    await going(senders);
+    await senders.stop();
+    await nothingOpen();
+    stopped = true;
+    await consuming;
+    expect(disorder(texts, senders.acknowledged)).toEqual([]);
+    expect(await fleet.census()).toBe(0);
+  });
+
+  it('endpoints get messages in order, whatever is killed', async () => {
+    fleet = await Fleet.deploy({ WEBHOOK_ALLOW_PRIVATE: 'true', WEBHOOK_RETRY_SECONDS: '0,0,0,0,0,1,1,1,1' });
+    worker = await fleet.worker();
+    const receiver = await Receiver.start();
+    const { api } = fleet;
+    await fleet.client.ask(fleet.account, 'PATCH /account', { delivery: 'webhooks' });
+    // Each endpoint refuses some of its requests.
+    for (const [path, every] of [
+      ['/one', 3],
+      ['/two', 7],
+    ] as const) {
+      const url = receiver.url(path, (response, _received, n) => response.writeHead(n % every === 0 ? 500 : 204).end());
+      await fleet.client.ask(fleet.account, 'POST /endpoints', { url });
+    }
+    const senders = new Senders(fleet);
+    for (const [programs, database] of [
+      [[worker], false],
+      [[api, worker], true],
+    ] as const) {
+      await going(senders);
+      await restart(programs, database);
+    }
+    await going(senders);
+    await senders.stop();
+    await nothingOpen();
+    for (const path of ['/one', '/two']) {
+      const bodies = receiver.at(path).map(({ body }) => JSON.parse(body) as { data: { message: string } });
+      const texts = bodies.map(({ data }) => data.message);
+      expect(disorder(texts, senders.acknowledged)).toEqual([]);
+    }
+    receiver.stop();
+    expect(await fleet.census()).toBe(0);
+  });
+
+  (NO_REDIS === null ? it : it.skip)('handlers get messages in order although Redis loses its keys', async () => {
+    const redis = await TestRedis.start();
+    fleet = await Fleet.startForLoad({ REDIS_URL: redis.url });
+    await fleet.worker();
+    const senders = new Senders(fleet);
+    for (let times = 0; times < 3; times++) {
+      await going(senders);
+      await redis.run((client) => client.flushall());
+    }
+    await going(senders);
+    await senders.stop();
+    await nothingOpen();
+    const texts = fleet.handled().map(({ message }) => message);
+    expect(disorder(texts, senders.acknowledged)).toEqual([]);
+    expect(await fleet.sql('SELECT * FROM sluice.ordered_deliveries')).toEqual([]);
+    await redis.stop();
+  });
+});

@@ -1,0 +1,18 @@
+import type { TestApi } from './api.js';
+import { until } from './processes.js';
+
+/** Has what is stored of an account that was deleted looked for now, instead of when transactions have surely ended. */
+export async function passAtOnce(api: TestApi, accountId: string): Promise<void> {
+  const text = 'UPDATE sluice.deleted_accounts SET next_pass_at = clock_timestamp() WHERE account_id = $1';
+  // The databases of tests are in REPEATABLE READ.
+  await api.sql(text, [accountId]).catch(() => undefined);
+}
+
+/** Resolves when even the id of a deleted account is removed. */
+export async function forgotten(api: TestApi, accountId: string): Promise<void> {
+  await until(async () => {
+    await passAtOnce(api, accountId);
+    const left = await api.sql('SELECT FROM sluice.deleted_accounts WHERE account_id = $1', [accountId]);
+    return left.length === 0;
+  });
+}
