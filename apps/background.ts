@@ -137,10 +137,11 @@ export const BACKGROUND: readonly Entry[] = [
   {
     ...{ name: 'ForgetAccounts', does: 'removes what is stored of deleted accounts', every: '1 s' },
     ...{ in: ['api'], stops: 'upkeep' },
-    open: (app) => {
-      const task = new ForgetAccounts(app.get(Deletions), openForgetting(app), app.get(DeletionLog));
-      return new RepeatedTask(task, app.get(Activity));
-    },
+    open: (app) =>
+      new RepeatedTask(
+        new ForgetAccounts(app.get(Deletions), openForgetting(app), app.get(DeletionLog)),
+        app.get(Activity),
+      ),
   },
   {
     ...{ name: 'CountUsage', does: 'counts accepted messages by account and hour', every: '15 s' },

@@ -6,7 +6,7 @@ export const LONG = [
   'test/clients/',
   'test/container/',
   'test/docs/serving-pages\\.',
-  'test/e2e/(edge/slow-readers|management/(npm-start|proxied-database)|pages/docs|tracing/request-to-delivery)\\.',
+  'test/e2e/(edge/slow-readers|management/(idle|npm-start|proxied-database)|pages/docs|tracing/request-to-delivery)\\.',
   'test/examples/(handlers|redis-workers)\\.',
   'test/faults/(bad-handlers|clocks|consumer|database-away|deleted-accounts|embedded-postgres|foreign-worker|killed)\\.',
   'test/faults/(limits-six-processes|order|pause|poison|program-killed|queue-locked|queue-parts|redis|redis-cluster|redis-sentinel|retention)\\.',

@@ -77,8 +77,9 @@ async function listen(settings: Settings, logger: Logger, metrics: Metrics, site
     logger,
   });
   const activity = app.get(Activity);
-  fastify.addHook('onRequest', (_request, _reply, done) => {
-    activity.note();
+  fastify.addHook('onRequest', ({ method, url }, _reply, done) => {
+    // Reading makes no work, and a lease only if it gets something.
+    if (method !== 'GET' && method !== 'HEAD' && !url.startsWith('/messages/lease')) activity.note();
     done();
   });
   const background = new Background(app, settings, 'api');

@@ -1,4 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
+import { Activity } from '#kernel/activity.js';
 import { Clock } from '#kernel/clock.js';
 import { Availability, ExpiredLeases, Leases, Messages, type MessagesSettings } from '#messages/index.js';
 import { Metrics } from '#platform/observability/metrics.js';
@@ -20,7 +21,7 @@ const core = [provide(LeaseMetrics, [Metrics]), provide(FailExpiredLeases, [Expi
 const useCases = [
   provideSetting(RETRIES, ({ retries }: MessagesSettings) => retries),
   provide(WaitingLeases, [Availability, LeaseMetrics]),
-  provide(LeaseMessages, [Leases, WaitingLeases, LeaseMetrics]),
+  provide(LeaseMessages, [Leases, WaitingLeases, LeaseMetrics, Activity]),
   provide(EndLeases, [Leases, Messages, Availability, RETRIES, Clock, LeaseMetrics]),
 ];
 

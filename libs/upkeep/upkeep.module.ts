@@ -44,7 +44,7 @@ export class UpkeepModule {
         provideAs(Reconciliation, PostgresReconciliation, [Database]),
         provide(Reconciler, [
           ...([StrayMessages, JobQueue, Deliveries, Messages, EventLog, FailExpiredLeases] as const),
-          ...([StuckKeys, Reconciliation, ReconcilerMonitor] as const),
+          ...([StuckKeys, Reconciliation, ReconcilerMonitor, Activity] as const),
         ]),
         {
           provide: QueueRecovery,

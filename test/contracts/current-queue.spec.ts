@@ -66,9 +66,9 @@ describe('The current queue', () => {
 
   it('is replaced by another one that has processes when it has none', async () => {
     const [stays] = [await start('first'), await start('mistaken')];
-    await later(25);
+    await later(50);
     expect(await isCurrentAfter(stays, 'first')).toBe(false);
-    await later(10);
+    await later(15);
     expect(await isCurrentAfter(stays, 'first')).toBe(true);
   });
 

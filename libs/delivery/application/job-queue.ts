@@ -139,7 +139,7 @@ export abstract class JobQueue {
    * that worker.
    * @returns how many were left
    */
-  abstract removeAll(jobIds: readonly string[]): Promise<number>;
+  abstract purge(jobIds: readonly string[]): Promise<number>;
 
   /** The ids of the jobs that the queue has, and of those that its events are about, in parts of bounded size. */
   abstract mentionedJobs(): AsyncIterable<readonly string[]>;

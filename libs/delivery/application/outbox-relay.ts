@@ -30,7 +30,7 @@ const LIMITS = {
   /** Bounds how late a scheduled message is, plus the time to relay it. */
   sweepEveryMs: 250,
   /** The longest time without a sweep while the installation is quiet: only a crash leaves entries that are due then. */
-  quietSweepEveryMs: 15_000,
+  quietSweepEveryMs: 30_000,
   /** Milliseconds without a sweep after one that failed: each reads messages. */
   sweepAfterFaultMs: 1_000,
 };

@@ -5,7 +5,7 @@ import type { Metrics } from '../observability/metrics.js';
 import type { Database } from './database.js';
 
 /** How often the clocks are compared while the installation is quiet: that of the database may have been changed. */
-const QUIET_COMPARE_EVERY_MS = 30_000;
+const QUIET_COMPARE_EVERY_MS = 60_000;
 /** By more than this, the clock of this process was changed. */
 const MAX_DRIFT_MS = 100;
 

@@ -14,6 +14,8 @@ export const CONNECTION_LIMITS = {
   lock_timeout: 2_000,
   idle_in_transaction_session_timeout: 20_000,
   keepAlive: true,
+  // Each new connection costs statements: what is repeated every 30 seconds keeps its own.
+  idleTimeoutMillis: 60_000,
 } as const;
 
 /**

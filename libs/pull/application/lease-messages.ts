@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { ALWAYS_ACTIVE } from '#kernel/activity.js';
 import type { Leases, Message } from '#messages/index.js';
 import type { WaitingLeases } from './waiting-leases.js';
 
@@ -31,6 +32,7 @@ export class LeaseMessages {
     private readonly leases: Leases,
     private readonly waiting: WaitingLeases,
     private readonly observer: LeaseObserver,
+    private readonly activity = ALWAYS_ACTIVE,
     private readonly newToken: () => string = randomUUID,
   ) {}
 
@@ -51,6 +53,7 @@ export class LeaseMessages {
         const leased = await this.leases.lease(accountId, { token: this.newToken(), max, leaseMs });
         this.observer.leased(leased.messages.length);
         this.observer.expired(leased.expired);
+        if (leased.messages.length + leased.expired > 0) this.activity.note();
         return leased.messages.length === 0 ? null : leased;
       },
       leaseMs,

@@ -4,7 +4,7 @@ import type { Deliveries } from '#messages/index.js';
 import type { JobQueue, StrayMessages } from '#delivery/index.js';
 
 /** While the installation is quiet, and the queue would tell what is new. */
-const TOLD_INTERVAL_MS = 30_000;
+const TOLD_INTERVAL_MS = 60_000;
 
 export interface FollowerObserver {
   followingFailed(error: unknown): void;

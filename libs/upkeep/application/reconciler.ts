@@ -1,3 +1,4 @@
+import { ALWAYS_ACTIVE } from '#kernel/activity.js';
 import { PeriodicTask } from '#kernel/periodic-task.js';
 import type { Deliveries, Messages, StuckKeys } from '#messages/index.js';
 import type { EventLog } from '#events/index.js';
@@ -20,6 +21,10 @@ export const STEPS = [
   'release_keys',
 ] as const;
 export type Step = (typeof STEPS)[number];
+
+/** Steps that delete what is older than an hour. While the installation is quiet, each n-th run does them. */
+const RARE: ReadonlySet<Step> = new Set(['remove_ended_jobs', 'delete_keys', 'delete_events']);
+const RARELY = 10;
 
 export interface Reconciled {
   /** Strays that were requeued, and keys that were stuck: each one is evidence of a fault. */
@@ -48,6 +53,7 @@ export class Reconciler {
   };
   private rounds: PeriodicTask | null = null;
   private closed = false;
+  private runs = 0;
 
   constructor(
     private readonly strays: StrayMessages,
@@ -59,6 +65,7 @@ export class Reconciler {
     private readonly keys: StuckKeys,
     private readonly reconciliation: Reconciliation,
     private readonly observer: ReconcilerObserver,
+    private readonly activity = ALWAYS_ACTIVE,
   ) {}
 
   /** @param isAllowed asked before each run */
@@ -82,7 +89,9 @@ export class Reconciler {
 
   /** @param keep called before each step, which takes less than 15 seconds */
   async run(keep: () => Promise<unknown>): Promise<void> {
+    this.runs++;
     for (const step of STEPS) {
+      if (this.activity.isQuiet && RARE.has(step) && this.runs % RARELY !== 0) continue;
       await keep();
       const deadline = performance.now() + STEP_MS;
       try {
@@ -108,6 +117,7 @@ export class Reconciler {
     if (ends.length + strays.length === 0) return false;
     await this.strays.requeue(strays);
     const followed = await this.deliveries.follow(ends);
+    this.activity.note();
     this.observer.healed({ requeued: strays.length, followed });
     return strays.length > 0;
   }

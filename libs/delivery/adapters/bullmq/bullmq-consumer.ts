@@ -1,4 +1,4 @@
-import { Activity } from '#kernel/activity.js';
+import type { Activity } from '#kernel/activity.js';
 import { PeriodicTask } from '#kernel/periodic-task.js';
 import { UsageError } from '#platform/process/usage-error.js';
 import type {
@@ -12,8 +12,8 @@ import type { QueueConnection } from './queue-connection.js';
 import { ShardConsumer } from './shard-consumer.js';
 
 /**
- * How often due retries are assigned to scheduling turns, and how often by a worker that has taken no job for a while:
- * where workers are free, the order of jobs makes no difference.
+ * How often due retries are assigned to scheduling turns, and how often while the installation is quiet: where workers are
+ * free, the order of jobs makes no difference.
  */
 const GIVE_TURNS_EVERY_MS = 250;
 const QUIET_GIVE_TURNS_EVERY_MS = 30_000;
@@ -22,7 +22,6 @@ const QUIET_GIVE_TURNS_EVERY_MS = 30_000;
 export class BullMqConsumer implements Consuming {
   private readonly consumers: readonly ShardConsumer[];
   private readonly turns: PeriodicTask;
-  private readonly activity = new Activity();
 
   constructor(
     private readonly connection: QueueConnection,
@@ -31,17 +30,14 @@ export class BullMqConsumer implements Consuming {
     { concurrency, rate, lockMs }: ConsumerOptions,
     clock: ProcessClock,
     observer: ConsumerObserver,
+    private readonly activity: Pick<Activity, 'isQuiet' | 'onWake'>,
   ) {
     const { shards } = connection;
     const slots = divide('WORKER_CONCURRENCY', concurrency, shards.length);
     const rates = rate === 0 ? [] : divide('WORKER_RATE', rate, shards.length);
-    const noted: RunJob = (job, stopping) => {
-      this.activity.note();
-      return run(job, stopping);
-    };
     this.consumers = shards.map((shard, index) => {
       const options = { concurrency: slots[index] ?? 1, rate: rates[index] ?? 0, lockMs };
-      return new ShardConsumer(shard, noted, options, clock, observer);
+      return new ShardConsumer(shard, run, options, clock, observer, activity);
     });
     this.turns = new PeriodicTask(() =>
       giveTurnsToRetries().catch((error: unknown) => {

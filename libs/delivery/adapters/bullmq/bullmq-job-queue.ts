@@ -1,3 +1,4 @@
+import type { Activity } from '#kernel/activity.js';
 import { DomainError } from '#kernel/domain-error.js';
 import type { Message, RetryPolicy } from '#messages/index.js';
 import type { CurrentQueue } from '../../application/current-queue.js';
@@ -24,6 +25,7 @@ export abstract class BullMqJobQueue extends JobQueue {
     private readonly bullmq: QueueConnection,
     policy: RetryPolicy,
     private readonly currentQueue: Pick<CurrentQueue, 'isCurrent'>,
+    private readonly activity: Pick<Activity, 'isQuiet' | 'onWake'>,
   ) {
     super();
     this.queues = bullmq.shards.map((shard) => ({ shard, fair: new FairQueue(shard, policy) }));
@@ -66,7 +68,15 @@ export abstract class BullMqJobQueue extends JobQueue {
   }
 
   consume(run: RunJob, options: ConsumerOptions, clock: ProcessClock, observer: ConsumerObserver): Consuming {
-    return new BullMqConsumer(this.bullmq, () => this.giveTurnsToRetries(), run, options, clock, observer);
+    return new BullMqConsumer(
+      this.bullmq,
+      () => this.giveTurnsToRetries(),
+      run,
+      options,
+      clock,
+      observer,
+      this.activity,
+    );
   }
 
   close(): Promise<void> {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DelayedError, type Job } from 'bullmq';
+import { ALWAYS_ACTIVE } from '#kernel/activity.js';
 import { aMessage, unavailable } from '../../../../test/support/messages.js';
 import { BullMqConsumer } from './bullmq-consumer.js';
 import { toJobData } from './delivery-job.js';
@@ -25,6 +26,7 @@ function openConsumer(giveTurnsToRetries = () => Promise.resolve()) {
     { concurrency: 1, rate: 0, lockMs: 30_000 },
     { isRight: true, onChange: () => undefined },
     { failed: () => undefined, stuck: () => undefined },
+    ALWAYS_ACTIVE,
   );
   return { consumer, worker, process: async (job: Partial<Job>) => process?.(job as Job, 'token') };
 }

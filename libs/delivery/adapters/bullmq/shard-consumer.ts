@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { DelayedError, UnrecoverableError, type Job, type Worker } from 'bullmq';
+import type { Activity } from '#kernel/activity.js';
 import { withTimeout } from '#kernel/timeout.js';
 import type { Outcome } from '../../application/deliver-message.js';
 import { NO_TURN } from '../../application/fair-scheduler.js';
@@ -46,6 +47,7 @@ export class ShardConsumer {
     { concurrency, rate, lockMs }: ConsumerOptions,
     clock: ProcessClock,
     private readonly observer: ConsumerObserver,
+    activity: Pick<Activity, 'isQuiet'>,
   ) {
     // One for each delivery in progress.
     setMaxListeners(concurrency, this.stopping.signal);
@@ -70,7 +72,8 @@ export class ShardConsumer {
       if (isRight) void this.worker.resume();
       else void this.worker.pause(true);
     });
-    const firstJob = async () => (this.running < concurrency && clock.isRight ? shard.firstWaitingJob() : null);
+    const firstJob = async () =>
+      this.running < concurrency && clock.isRight && !activity.isQuiet ? shard.firstWaitingJob() : null;
     this.stuckWatch = new StuckWatch(firstJob, () => {
       observer.stuck();
     });

@@ -17,7 +17,7 @@ const OPEN_MESSAGES = `
 export class ForgetJobs implements ForgetsAccounts {
   constructor(
     private readonly database: Database,
-    private readonly queue: Pick<JobQueue, 'removeAll'>,
+    private readonly queue: Pick<JobQueue, 'purge'>,
   ) {}
 
   async *forget(accountId: string): AsyncGenerator<void, boolean> {
@@ -25,7 +25,7 @@ export class ForgetJobs implements ForgetsAccounts {
       for (let after: string | undefined = ''; after !== undefined; yield) {
         const values: unknown[] = [accountId, status, after];
         const jobs = await this.database.query<{ id: string; jobId: string }>(OPEN_MESSAGES, values);
-        await this.queue.removeAll(jobs.map(({ jobId }) => jobId));
+        await this.queue.purge(jobs.map(({ jobId }) => jobId));
         after = jobs.at(-1)?.id;
       }
     }
@@ -61,7 +61,7 @@ const OF_MESSAGE = /^(msg_[0-9a-z]{26})(\.\d+)?$/;
 export class ForgetTraces implements ForgetsAccounts {
   constructor(
     private readonly database: Database,
-    private readonly queue: Pick<JobQueue, 'mentionedJobs' | 'removeAll' | 'removeEvents'>,
+    private readonly queue: Pick<JobQueue, 'mentionedJobs' | 'purge' | 'removeEvents'>,
   ) {}
 
   async *forget(): AsyncGenerator<void, boolean> {
@@ -74,7 +74,7 @@ export class ForgetTraces implements ForgetsAccounts {
     for await (const mentioned of this.queue.mentionedJobs()) {
       const gone = await this.findGone(mentioned);
       if (gone.length > 0) {
-        const left = await this.queue.removeAll(gone);
+        const left = await this.queue.purge(gone);
         await this.queue.removeEvents(gone);
         isComplete &&= left === 0;
       }

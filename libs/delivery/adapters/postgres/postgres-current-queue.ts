@@ -6,9 +6,9 @@ import { CurrentQueue } from '../../application/current-queue.js';
 const NAME = 'current_queue';
 
 /** Seconds after which a process with the current queue renews the row. */
-const RENEW_AFTER = 10;
+const RENEW_AFTER = 20;
 /** Seconds without a renewal after which no process with the current queue runs any more. */
-const GONE_AFTER = 30;
+const GONE_AFTER = 60;
 
 const READ = `
   SELECT extract(epoch FROM clock_timestamp())::int AS now,

@@ -26,7 +26,9 @@ const FIND_DUE = `SELECT FROM sluice.outbox WHERE ${DUE} ORDER BY due_at LIMIT 1
 const NEXT_IN = `
   SELECT CASE WHEN suspended THEN 0 ELSE greatest(0, extract(epoch FROM due_at - clock_timestamp()) * 1000) END::float8 AS ms
   FROM (SELECT EXISTS (SELECT FROM sluice.outbox WHERE suspended_account IS NOT NULL) AS suspended) waiting
-  LEFT JOIN LATERAL (SELECT due_at FROM sluice.outbox ORDER BY due_at LIMIT 1) next ON true
+  LEFT JOIN LATERAL (
+    SELECT due_at FROM sluice.outbox WHERE due_at < 'infinity' ORDER BY due_at LIMIT 1
+  ) next ON true
   WHERE suspended OR due_at IS NOT NULL`;
 
 const REMOVE = 'DELETE FROM sluice.outbox WHERE id = ANY ($1::bigint[])';

@@ -1,7 +1,6 @@
-import { isDeleted } from '#messages/adapters/postgres/index.js';
 import type { Database } from '#platform/database/database.js';
-import { INSPECT_LINES, type InspectedKey, IS_BLOCKED } from '#messages/adapters/postgres/index.js';
 import type { JobEnd } from '#messages/index.js';
+import { INSPECT_LINES, type InspectedKey, IS_BLOCKED, isDeleted } from '#messages/adapters/postgres/index.js';
 import { toJobEnd, type ForeignEnd, type JobOwner } from '../../application/foreign-end.js';
 import type { InspectedJob, JobQueue } from '../../application/job-queue.js';
 import { StrayMessages, type StrayMessage, type StrayPage } from '../../application/stray-messages.js';
@@ -88,9 +87,10 @@ export class PostgresStrayMessages extends StrayMessages {
   }
 
   async findAfter(after: string, limit: number): Promise<StrayPage | null> {
+    const page = await this.database.query<PageRow>(PAGE, [after, limit]);
+    if (page.length === 0) return { strays: [], position: '' };
     const [outbox] = await this.database.query<{ is_long: boolean }>(IS_OUTBOX_LONG);
     if (outbox?.is_long === true) return null;
-    const page = await this.database.query<PageRow>(PAGE, [after, limit]);
     const found = await this.strays(
       page.filter(({ is_due, is_blocked }) => is_due && !is_blocked),
       STILL_DUE,
@@ -113,17 +113,6 @@ export class PostgresStrayMessages extends StrayMessages {
     }
   }
 
-  private async countStuckKeys(): Promise<number> {
-    let count = 0;
-    for (let last = { line: '', ordering_key: '' }; ;) {
-      const values = [last.line, last.ordering_key, COUNTED_AT_ONCE];
-      const keys = await this.database.query<InspectedKey>(INSPECT_LINES, values);
-      count += keys.filter(({ is_stuck }) => is_stuck).length;
-      last = keys.at(-1) ?? last;
-      if (keys.length < COUNTED_AT_ONCE) return count;
-    }
-  }
-
   async requeueJobs(jobIds: readonly string[]): Promise<void> {
     const rows = await this.database.query<{ id: string }>(WAITING_FOR_JOBS, [jobIds]);
     if (rows.length > 0) await this.database.query(insertEntriesFor('$1'), [rows.map(({ id }) => id)]);
@@ -136,6 +125,17 @@ export class PostgresStrayMessages extends StrayMessages {
       const end = ends.get(message.jobId);
       return end === undefined ? [] : [toJobEnd(message, end)];
     });
+  }
+
+  private async countStuckKeys(): Promise<number> {
+    let count = 0;
+    for (let last = { line: '', ordering_key: '' }; ;) {
+      const values = [last.line, last.ordering_key, COUNTED_AT_ONCE];
+      const keys = await this.database.query<InspectedKey>(INSPECT_LINES, values);
+      count += keys.filter(({ is_stuck }) => is_stuck).length;
+      last = keys.at(-1) ?? last;
+      if (keys.length < COUNTED_AT_ONCE) return count;
+    }
   }
 
   /**

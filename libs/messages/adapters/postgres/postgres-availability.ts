@@ -12,10 +12,11 @@ const CHANNEL = 'sluice_available';
 const GATHER_MS = 5;
 /** What fits into the 8,000 bytes of a notification. */
 const MAX_ANNOUNCED = 200;
-/** How often the connection is checked and, while there is none, everything is announced. */
+/**
+ * How often the connection is checked and, while there is none, everything is announced. While the installation is quiet,
+ * the connection's own checks suffice.
+ */
 const CHECK_EVERY_MS = 1_000;
-/** How often a connection is checked over which nothing has come for a while, in addition to its own checks. */
-const QUIET_CHECK_EVERY_MS = 30_000;
 
 const NOTIFY = `SELECT pg_notify('${CHANNEL}', payload) FROM unnest($1::text[]) AS payload`;
 
@@ -51,7 +52,7 @@ export class PostgresAvailability extends Availability {
 
   listen(listener: Listener): void {
     this.listeners.push(listener);
-    this.checks.start(() => (this.client !== null && this.activity.isQuiet ? QUIET_CHECK_EVERY_MS : CHECK_EVERY_MS));
+    this.checks.start(() => (this.client !== null && this.activity.isQuiet ? Infinity : CHECK_EVERY_MS));
     this.activity.onWake(() => {
       this.checks.adjust();
     });

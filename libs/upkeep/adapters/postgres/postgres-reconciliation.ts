@@ -10,6 +10,9 @@ const NOTE_BEGIN = `
   WHERE began_at NOT BETWEEN clock_timestamp() - 0.9 * $1 * interval '1 millisecond' AND clock_timestamp()
   RETURNING 1`;
 
+/** The turn needs no statement before it has been kept for so many milliseconds. */
+const KEPT_MS = 2_000;
+
 const ADVANCE = `
   UPDATE sluice.reconciler SET position = $1, strays = CASE $1 WHEN '' THEN 0 ELSE strays + $2 END,
     strays_before = CASE $1 WHEN '' THEN strays + $2 ELSE strays_before END`;
@@ -20,14 +23,19 @@ export class PostgresReconciliation extends Reconciliation {
   }
 
   async take(everyMs: number, work: (keep: () => Promise<unknown>) => Promise<void>): Promise<void> {
+    if (everyMs > 0 && (await this.database.query(NOTE_BEGIN, [everyMs])).length === 0) return;
     // A transaction, because one of a lost process ends after `idle_in_transaction_session_timeout`.
     await this.database.transaction(async (client) => {
       const { rows } = await client.query<{ locked: boolean }>(
         `SELECT pg_try_advisory_xact_lock(hashtext('sluice.reconciler')) AS locked`,
       );
       if (rows[0]?.locked !== true) return;
-      if (everyMs > 0 && (await this.database.query(NOTE_BEGIN, [everyMs])).length === 0) return;
-      await work(() => client.query('SELECT'));
+      let keptAt = performance.now();
+      await work(async () => {
+        if (performance.now() - keptAt < KEPT_MS) return;
+        await client.query('SELECT');
+        keptAt = performance.now();
+      });
     });
   }
 

@@ -48,7 +48,7 @@ const SEARCH_COSTS = 10;
 /** The longest pause while nothing is due: an announcement of new deliveries may be missed. */
 const IDLE_MS = 1_000;
 /** The same while the installation is quiet. */
-const QUIET_MS = 15_000;
+const QUIET_MS = 30_000;
 /** Targets in memory; one is used only for attempts that started with its version of the endpoint. */
 const MAX_TARGETS = 10_000;
 /** Deliveries whose result is not stored yet, including running ones: at most this many times the concurrency. */

@@ -1,11 +1,12 @@
 import type pg from 'pg';
+import { ALWAYS_ACTIVE } from '#kernel/activity.js';
 import type { RetryPolicy } from '#messages/index.js';
 import type { CurrentQueue } from '../../../application/current-queue.js';
 import { IN_POSTGRESQL, type Queryable, type QueueIdentity } from '../../../application/job-queue.js';
 import { BullMqJobQueue } from '../bullmq-job-queue.js';
-import { mentionedJobs, removeEvents, removeJobs } from '../internals/postgres/forget-jobs.js';
 import { endsOf, inspect, readEnds, removeDead } from '../internals/postgres/job-ends.js';
 import { removeOldJobs, repairFutureTimestamps } from '../internals/postgres/maintenance.js';
+import { mentionedJobs, purge, removeEvents } from '../internals/postgres/purge.js';
 import type { PostgresQueueConnection } from './postgres-queue-connection.js';
 import { queueDepth } from '../internals/postgres/queue-depth.js';
 
@@ -19,8 +20,9 @@ export class PostgresJobQueue extends BullMqJobQueue {
     policy: RetryPolicy,
     private readonly lockMs: number,
     currentQueue: Pick<CurrentQueue, 'isCurrent'>,
+    activity = ALWAYS_ACTIVE,
   ) {
-    super(connection, policy, currentQueue);
+    super(connection, policy, currentQueue, activity);
     const { pool } = connection;
     this.database = {
       query: async <Row extends object>(text: string, values?: unknown[]) =>
@@ -50,8 +52,8 @@ export class PostgresJobQueue extends BullMqJobQueue {
     return removeDead(this.database, this.name, jobIds);
   }
 
-  removeAll(jobIds: readonly string[]): Promise<number> {
-    return removeJobs(this.database, this.name, jobIds);
+  purge(jobIds: readonly string[]): Promise<number> {
+    return purge(this.database, this.name, jobIds);
   }
 
   mentionedJobs(): AsyncIterable<readonly string[]> {

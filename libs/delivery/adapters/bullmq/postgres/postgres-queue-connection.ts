@@ -1,5 +1,6 @@
 import { withBackend, type BackendClasses, type PostgresQueueBackend, type Queue, type Worker } from 'bullmq';
 import type pg from 'pg';
+import { ALWAYS_ACTIVE, type Activity } from '#kernel/activity.js';
 import {
   BY_INDEX,
   CONNECTION_LIMITS,
@@ -21,8 +22,11 @@ import { EventListener } from '../internals/postgres/event-listener.js';
 import { giveTurns } from '../internals/postgres/due-retries.js';
 import { firstWaitingJob, nextPriority } from '../internals/postgres/waiting-jobs.js';
 
-/** The classes of BullMQ, with our backend, on connections of pg. */
-const bullmq = withBackend(createBatchingBackend) as unknown as BackendClasses<PostgresQueueBackend, pg.Pool>;
+/**
+ * Seconds that a worker waits for a notification before it looks for a job by itself. Its connection is checked by
+ * keepalive, and made anew.
+ */
+const LOOK_AFTER_S = 60;
 
 const rethrow = rethrowAsRefused('the database', isUnavailable);
 
@@ -48,6 +52,7 @@ interface PostgresQueueOptions {
    */
   readonly asynchronousCommit: boolean;
   readonly onError: (error: Error) => void;
+  readonly activity?: Pick<Activity, 'isQuiet'>;
 }
 
 /** BullMQ on PostgreSQL. It needs connections of its own, whose search path is its schema. */
@@ -57,9 +62,17 @@ export class PostgresQueueConnection extends QueueConnection implements QueueSha
   readonly shards = [this];
   readonly isUp = null;
   private readonly url: string;
+  private readonly bullmq: BackendClasses<PostgresQueueBackend, pg.Pool>;
   private events: EventListener | undefined;
 
-  constructor({ url, poolSize, queueName, asynchronousCommit, onError }: PostgresQueueOptions) {
+  constructor({
+    url,
+    poolSize,
+    queueName,
+    asynchronousCommit,
+    onError,
+    activity = ALWAYS_ACTIVE,
+  }: PostgresQueueOptions) {
     super();
     this.url = url;
     this.pool = new QueuePool({
@@ -70,8 +83,10 @@ export class PostgresQueueConnection extends QueueConnection implements QueueSha
       application_name: 'sluice-queue',
     });
     this.pool.on('error', onError);
+    // The classes of BullMQ, with our backend, on connections of pg.
+    this.bullmq = withBackend(createBatchingBackend(activity)) as unknown as typeof this.bullmq;
     // Typed by its backend, which is irrelevant to its users.
-    this.queue = new bullmq.Queue(queueName, { connection: this.pool }) as unknown as Queue;
+    this.queue = new this.bullmq.Queue(queueName, { connection: this.pool }) as unknown as Queue;
     this.queue.on('error', onError);
   }
 
@@ -81,7 +96,10 @@ export class PostgresQueueConnection extends QueueConnection implements QueueSha
 
   createWorker(process: Processor, settings: WorkerSettings): Worker {
     const { name } = this.queue;
-    const worker = new bullmq.Worker<unknown, unknown>(name, process, { ...settings, connection: this.pool });
+    const worker = new this.bullmq.Worker<unknown, unknown>(name, process, {
+      ...{ drainDelay: LOOK_AFTER_S, ...settings },
+      connection: this.pool,
+    });
     return worker as unknown as Worker;
   }
 

@@ -1,4 +1,5 @@
 import type { Provider } from '@nestjs/common';
+import { Activity } from '#kernel/activity.js';
 import type { MessagesSettings } from '#messages/index.js';
 import { Database } from '#platform/database/database.js';
 import type { Logger } from '#platform/observability/logging.js';
@@ -20,12 +21,13 @@ export function postgresQueue(asynchronousCommit: boolean): Provider[] {
         { database: { url, poolSize }, queueName }: DeliverySettings & PlatformSettings,
         logger: Logger,
         database: Database,
+        activity: Activity,
       ) => {
         await requireQueueName(database, queueName);
         const onError = logLostQueue(logger);
-        return new PostgresQueueConnection({ url, poolSize, queueName, asynchronousCommit, onError });
+        return new PostgresQueueConnection({ url, poolSize, queueName, asynchronousCommit, onError, activity });
       },
-      inject: [SETTINGS, LOGGER, Database],
+      inject: [SETTINGS, LOGGER, Database, Activity],
     },
     { provide: QueueConnection, useExisting: PostgresQueueConnection },
     {
@@ -34,8 +36,9 @@ export function postgresQueue(asynchronousCommit: boolean): Provider[] {
         connection: PostgresQueueConnection,
         { retries, worker }: MessagesSettings & DeliverySettings,
         currentQueue: CurrentQueue,
-      ) => new PostgresJobQueue(connection, retries, worker.lockMs, currentQueue),
-      inject: [PostgresQueueConnection, SETTINGS, CurrentQueue],
+        activity: Activity,
+      ) => new PostgresJobQueue(connection, retries, worker.lockMs, currentQueue, activity),
+      inject: [PostgresQueueConnection, SETTINGS, CurrentQueue, Activity],
     },
   ];
 }

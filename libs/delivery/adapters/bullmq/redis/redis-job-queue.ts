@@ -1,3 +1,4 @@
+import { ALWAYS_ACTIVE } from '#kernel/activity.js';
 import type { RetryPolicy } from '#messages/index.js';
 import type { Database } from '#platform/database/database.js';
 import type { CurrentQueue } from '../../../application/current-queue.js';
@@ -5,9 +6,9 @@ import type { InspectedJob, QueueIdentity } from '../../../application/job-queue
 import { BullMqJobQueue } from '../bullmq-job-queue.js';
 import { findLeft, takeOver } from '../internals/postgres/left-jobs.js';
 import { identity } from './identity.js';
-import { mentionedJobs, removeEvents, removeJobs } from '../internals/redis/forget-jobs.js';
 import { endsOf, inspect, readEnds, removeDead } from '../internals/redis/job-ends.js';
 import { removeOldJobs, repairFutureTimestamps } from '../internals/redis/maintenance.js';
+import { mentionedJobs, purge, removeEvents } from '../internals/redis/purge.js';
 import type { RedisQueueConnection } from './redis-queue-connection.js';
 
 /** BullMQ on Redis. */
@@ -22,8 +23,9 @@ export class RedisJobQueue extends BullMqJobQueue {
     policy: RetryPolicy,
     private readonly lockMs: number,
     currentQueue: Pick<CurrentQueue, 'isCurrent'>,
+    activity = ALWAYS_ACTIVE,
   ) {
-    super(connection, policy, currentQueue);
+    super(connection, policy, currentQueue, activity);
   }
 
   identity(): Promise<QueueIdentity> {
@@ -51,8 +53,8 @@ export class RedisJobQueue extends BullMqJobQueue {
     return removeDead(this.connection, jobIds);
   }
 
-  removeAll(jobIds: readonly string[]): Promise<number> {
-    return removeJobs(this.connection, jobIds);
+  purge(jobIds: readonly string[]): Promise<number> {
+    return purge(this.connection, jobIds);
   }
 
   mentionedJobs(): AsyncIterable<readonly string[]> {

@@ -1,4 +1,5 @@
 import type { Provider } from '@nestjs/common';
+import { Activity } from '#kernel/activity.js';
 import type { MessagesSettings } from '#messages/index.js';
 import { Database } from '#platform/database/database.js';
 import type { Logger } from '#platform/observability/logging.js';
@@ -48,8 +49,9 @@ export function redisQueue(redis: RedisServers & { readonly shards: number }, mu
         connection: RedisQueueConnection,
         { retries, worker }: MessagesSettings & DeliverySettings,
         currentQueue: CurrentQueue,
-      ) => new RedisJobQueue(database, connection, retries, worker.lockMs, currentQueue),
-      inject: [Database, RedisQueueConnection, SETTINGS, CurrentQueue],
+        activity: Activity,
+      ) => new RedisJobQueue(database, connection, retries, worker.lockMs, currentQueue, activity),
+      inject: [Database, RedisQueueConnection, SETTINGS, CurrentQueue, Activity],
     },
     { provide: 'metrics of Redis', useFactory: addRedisGauges, inject: [Metrics, RedisQueueConnection] },
   ];

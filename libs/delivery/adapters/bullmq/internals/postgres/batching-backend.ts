@@ -1,8 +1,14 @@
 import { createPostgresBackend, type JobJson, type PostgresQueueBackend, type WorkerOptions } from 'bullmq';
 import type pg from 'pg';
+import type { Activity } from '#kernel/activity.js';
 import { exchangeTogether, isOrdinary, type Exchanged, type Slot } from '../batching.js';
 import { ADD_JOBS } from './add-jobs.sql.js';
 import { EXCHANGE_JOBS } from './exchange-jobs.sql.js';
+
+/** How often running jobs are looked for while the installation is quiet and there were none. */
+const QUIET_CHECK_EVERY_MS = 30_000;
+
+const IS_ANY_RUNNING = `SELECT FROM bullmq.job WHERE queue = $1 AND state = 'active' LIMIT 1`;
 
 /** The job's columns are null when the slot has no next job. */
 interface Row extends Omit<JobJson, 'id'> {
@@ -15,18 +21,39 @@ interface Row extends Omit<JobJson, 'id'> {
 /**
  * BullMQ's backend on PostgreSQL with one statement for many jobs, where BullMQ calls a function for each or creates
  * temporary tables. What is out of the ordinary is left to BullMQ.
+ * @param activity of the installation
  */
-export function createBatchingBackend(
-  ...[queue, opts, options]: Parameters<typeof createPostgresBackend>
-): PostgresQueueBackend {
-  const backend = createPostgresBackend(queue, opts, options);
-  const pool = opts.connection as pg.Pool;
-  addTogether(backend, queue, pool);
-  const { limiter, lockDuration, name } = opts as WorkerOptions<pg.Pool>;
-  // Only a worker has a lock duration. A rate limit is checked for each job.
-  if (lockDuration !== undefined && limiter === undefined)
-    exchangeTogether(backend, exchange(queue, pool, lockDuration, name), name);
-  return backend;
+export function createBatchingBackend(activity: Pick<Activity, 'isQuiet'>) {
+  return (...[queue, opts, options]: Parameters<typeof createPostgresBackend>): PostgresQueueBackend => {
+    const backend = createPostgresBackend(queue, opts, options);
+    const pool = opts.connection as pg.Pool;
+    addTogether(backend, queue, pool);
+    const { limiter, lockDuration, name } = opts as WorkerOptions<pg.Pool>;
+    // Only a worker has a lock duration.
+    if (lockDuration === undefined) return backend;
+    // A rate limit is checked for each job.
+    if (limiter === undefined) exchangeTogether(backend, exchange(queue, pool, lockDuration, name), name);
+    checkStalledIfAnyRun(backend, queue, pool, activity);
+    return backend;
+  };
+}
+
+/** Looks for stalled jobs less often while the installation is quiet and no job runs: whoever starts one ends the quiet. */
+function checkStalledIfAnyRun(
+  backend: PostgresQueueBackend,
+  queue: string,
+  pool: pg.Pool,
+  activity: Pick<Activity, 'isQuiet'>,
+): void {
+  const check = backend.moveStalledJobsToWait.bind(backend);
+  let noneRanAt = -Infinity;
+  backend.moveStalledJobsToWait = async () => {
+    if (!activity.isQuiet) return check();
+    if (performance.now() - noneRanAt < QUIET_CHECK_EVERY_MS) return [];
+    const { rows } = await pool.query(IS_ANY_RUNNING, [queue]);
+    noneRanAt = rows.length === 0 ? performance.now() : -Infinity;
+    return rows.length === 0 ? [] : check();
+  };
 }
 
 /** Adds jobs by a single statement. */

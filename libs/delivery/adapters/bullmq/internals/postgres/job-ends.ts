@@ -97,7 +97,7 @@ export async function readEnds(database: Queryable, queue: string, position: str
   const from = position === null ? '0' : String(BigInt(position) - BigInt(REREAD));
   const rows = await database.query<EventRow>(READ, [queue, from, OUR_RESULT]);
   const newest = rows[0]?.position ?? '0';
-  await database.query(TRIM, [queue, newest]);
+  if (newest !== position) await database.query(TRIM, [queue, newest]);
   return { ends: byJob(rows), position: newest };
 }
 

@@ -5,33 +5,35 @@ import { NOW } from './job.sql.js';
 /** Jobs of a state that one call removes. */
 const REMOVED_AT_ONCE = 10_000;
 
-const REPAIR_STALLED_CHECK = `
-  UPDATE bullmq.meta SET value = ${NOW}::text
-  WHERE queue = $1 AND field = 'stalled-check' AND value::bigint > ${NOW} + 5000`;
-
-// BullMQ never takes over a job whose lock has no end.
-const REPAIR_LOCKS = `
-  UPDATE bullmq.job SET locked_until_ms = ${NOW} + $2
-  WHERE queue = $1 AND state = 'active'
-    AND (locked_until_ms IS NULL OR processed_by = $3 AND locked_until_ms > ${NOW} + $2 + 5000)`;
-
-// Only the latest ones: a wrong clock puts jobs there, and the cost does not grow with the others.
-const REPAIR_DELAYS = `
-  UPDATE bullmq.job SET process_at_ms = ${NOW} + delay_ms
-  WHERE queue = $1 AND state = 'delayed' AND id IN (
-    SELECT id FROM (
-      SELECT * FROM bullmq.job WHERE queue = $1 AND state = 'delayed' ORDER BY process_at_ms DESC LIMIT 10000
-    ) last
-    WHERE processed_by = $2 AND process_at_ms > ${NOW} + delay_ms + 5000
-  )`;
-
-// BullMQ does not store the length of a window. Sluice's workers use a second. Other programs may set up to a minute,
-// any length for all workers (`duration`), or a certain end (9007199254740991 points).
-const REPAIR_RATE_LIMIT = `
-  UPDATE bullmq.rate_limit SET expire_at_ms = ${NOW}
-  WHERE queue = $1 AND points < 9007199254740991 AND expire_at_ms > ${NOW} + 5000 + greatest(60000, (
-    SELECT value::bigint FROM bullmq.meta WHERE queue = $1 AND field = 'duration'
-  ))`;
+const REPAIR = `
+  WITH checks AS (
+    UPDATE bullmq.meta SET value = ${NOW}::text
+    WHERE queue = $1 AND field = 'stalled-check' AND value::bigint > ${NOW} + 5000 RETURNING 1
+  ), locks AS (
+    -- BullMQ never takes over a job whose lock has no end.
+    UPDATE bullmq.job SET locked_until_ms = ${NOW} + $2
+    WHERE queue = $1 AND state = 'active'
+      AND (locked_until_ms IS NULL OR processed_by = $3 AND locked_until_ms > ${NOW} + $2 + 5000) RETURNING 1
+  ), delays AS (
+    -- Only the latest ones: a wrong clock puts jobs there, and the cost does not grow with the others.
+    UPDATE bullmq.job SET process_at_ms = ${NOW} + delay_ms
+    WHERE queue = $1 AND state = 'delayed' AND id IN (
+      SELECT id FROM (
+        SELECT * FROM bullmq.job WHERE queue = $1 AND state = 'delayed' ORDER BY process_at_ms DESC LIMIT 10000
+      ) last
+      WHERE processed_by = $3 AND process_at_ms > ${NOW} + delay_ms + 5000
+    ) RETURNING 1
+  ), limits AS (
+    -- BullMQ does not store the length of a window. Sluice's workers use a second. Other programs may set up to a
+    -- minute, any length for all workers (duration), or a certain end (9007199254740991 points).
+    UPDATE bullmq.rate_limit SET expire_at_ms = ${NOW}
+    WHERE queue = $1 AND points < 9007199254740991 AND expire_at_ms > ${NOW} + 5000 + greatest(60000, (
+      SELECT value::bigint FROM bullmq.meta WHERE queue = $1 AND field = 'duration'
+    )) RETURNING 1
+  )
+  -- A worker sleeps until the next job was due by its clock at the time. This wakes it up.
+  SELECT pg_notify('bullmq_jobs', $1)
+  WHERE EXISTS (SELECT FROM checks) OR EXISTS (SELECT FROM locks) OR EXISTS (SELECT FROM delays) OR EXISTS (SELECT FROM limits)`;
 
 export async function removeOldJobs(database: Queryable, queue: string, olderThanMs: number): Promise<boolean> {
   // What `Queue.clean` runs, but with the clock of the database.
@@ -45,10 +47,5 @@ export async function removeOldJobs(database: Queryable, queue: string, olderTha
 
 /** @param lockMs how long our workers lock a job, in milliseconds */
 export async function repairFutureTimestamps(database: Queryable, queue: string, lockMs: number): Promise<void> {
-  await database.query(REPAIR_STALLED_CHECK, [queue]);
-  await database.query(REPAIR_LOCKS, [queue, lockMs, WORKER_NAME]);
-  await database.query(REPAIR_DELAYS, [queue, WORKER_NAME]);
-  await database.query(REPAIR_RATE_LIMIT, [queue]);
-  // A worker sleeps until the next job was due by its clock at the time. This wakes it up.
-  await database.query(`SELECT pg_notify('bullmq_jobs', $1)`, [queue]);
+  await database.query(REPAIR, [queue, lockMs, WORKER_NAME]);
 }

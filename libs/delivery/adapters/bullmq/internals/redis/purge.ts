@@ -2,7 +2,7 @@ import type { RedisQueueConnection } from '../../redis/redis-queue-connection.js
 import { placedJobs, removeTraces } from './job-places.js';
 import { jobsOfEvents, removeEvents as removeEventsOf } from './stored-events.js';
 
-export async function removeJobs(connection: RedisQueueConnection, jobIds: readonly string[]): Promise<number> {
+export async function purge(connection: RedisQueueConnection, jobIds: readonly string[]): Promise<number> {
   let left = 0;
   for (const [shard, ids] of connection.byShard(jobIds)) {
     const locks = await shard.read<number>((pipeline) =>

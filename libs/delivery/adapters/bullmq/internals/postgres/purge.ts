@@ -21,10 +21,9 @@ const LIST_OF_EVENTS = `
 
 const REMOVE_EVENTS = `DELETE FROM bullmq.event WHERE queue = $1 AND data->>'jobId' = ANY ($2)`;
 
-export async function removeJobs(database: Queryable, queue: string, jobIds: readonly string[]): Promise<number> {
-  const values = [queue, jobIds];
-  await database.query(REMOVE, values);
-  const [left] = await database.query<{ count: number }>(COUNT, values);
+export async function purge(database: Queryable, queue: string, jobIds: readonly string[]): Promise<number> {
+  await database.query(REMOVE, [queue, jobIds]);
+  const [left] = await database.query<{ count: number }>(COUNT, [queue, jobIds]);
   return left?.count ?? 0;
 }
 
