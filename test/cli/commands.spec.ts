@@ -180,7 +180,7 @@ describe('The command line', () => {
     expect((await api.ask(account)).body.paused).toBe(true);
     expect((await cli.run(['pause'])).stdout).toContain('until `sluice resume`');
     expect(await delivery()).toMatch(/, paused$/);
-    expect((await cli.run(['accounts', 'get', account.id])).stdout).toContain('State\tpaused');
+    expect((await cli.run(['admin', 'accounts', 'get', account.id])).stdout).toContain('State\tpaused');
     expect(await cli.json('resume')).toEqual({ paused: false });
     expect((await cli.run(['resume'])).stdout).toBe('Messages are delivered.\n');
     expect(await delivery()).not.toContain('paused');
@@ -346,6 +346,7 @@ describe('The command line', () => {
   });
 
   it('lets operators define plans, and see what they changed', async () => {
+    const update = ['admin', 'accounts', 'update', account.id];
     const plan = ['admin', 'plans'];
     const limits = { perMinute: 600, perDay: 50_000 };
     const created = await cli.json(...plan, 'put', 'cli-plan', '--per-minute', '600', '--per-day', '50000');
@@ -359,19 +360,9 @@ describe('The command line', () => {
     expect(await cli.json(...plan, 'put', 'cli-plan', '--individual')).toMatchObject({ limits: null, maxEndpoints: 0 });
     expect(await cli.json(...plan, 'get', 'cli-plan')).toMatchObject({ limits: null });
     expect((await cli.run([...plan, 'list'])).stdout).toContain('cli-plan\tagreed with each account\tdefault\t0\t0\n');
-    expect(await cli.json('accounts', 'update', account.id, '--plan', 'cli-plan')).toMatchObject({ plan: 'cli-plan' });
+    expect(await cli.json(...update, '--plan', 'cli-plan')).toMatchObject({ plan: 'cli-plan' });
     expect(await cli.run([...plan, 'delete', 'cli-plan', '--yes'])).toMatchObject({ code: 1 });
-    await cli.json(
-      'accounts',
-      'update',
-      account.id,
-      '--plan',
-      'enterprise',
-      '--per-minute',
-      '100000',
-      '--per-day',
-      '100000',
-    );
+    await cli.json(...update, '--plan', 'enterprise', '--per-minute', '100000', '--per-day', '100000');
     expect(await cli.json(...plan, 'delete', 'cli-plan', '--yes')).toEqual({ name: 'cli-plan', deleted: true });
     const audited = (await cli.json('admin', 'audit', '--limit', '2')) as unknown as { action: string }[];
     expect(audited.map(({ action }) => action)).toEqual(['plan.deleted', 'account.changed']);

@@ -50,7 +50,7 @@ function valuesOf(name: keyof typeof statements, batch: readonly Message[]): Val
     case 'settle':
       return [ids, tokens, all(0), all(1), all('delivered'), all(0), all(null), all(SENT_AT), all(null)];
     case 'change':
-      return [first, 'acct_1', 'queued', 1_000, 0, 'cancelled', 0, 0, 0, 0, null, false];
+      return [first, 'acct_1', 'queued', 1_000, 0, 'cancelled', 0, 0, 0, 0, null, false, null, 'handler'];
     case 'attempts':
       return [first, 'acct_1'];
   }

@@ -201,7 +201,7 @@ describeUnless(missing)('In the portal', () => {
   it('an endpoint is added with types, an operational event and headers, and changed', async () => {
     const { page } = visitor;
     const endpoints = async () =>
-      (await api().ask(account, 'GET /endpoints')).body.data as unknown as { types: string[]; headerNames: string[] }[];
+      (await api().ask(account, 'GET /endpoints')).body.data as { types: string[]; headerNames: string[] }[];
     await visit('#/endpoints');
     await visitor.button('Add an endpoint').first().click();
     await page.getByLabel('URL', { exact: true }).fill('https://example.com/typed');

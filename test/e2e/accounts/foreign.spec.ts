@@ -25,6 +25,7 @@ const REQUESTS: Readonly<Record<string, (owned: Owned) => readonly (readonly [st
   getAccount: () => [['GET /account']],
   changeOwnAccount: () => [['PATCH /account', { delivery: 'pull' }]],
   getUsage: () => [['GET /account/usage']],
+  getUsageHistory: () => [['GET /account/usage/history?by=hour'], ['GET /account/usage/history?by=day']],
   simulateLimits: () => [['POST /account/simulate', { requests: [{ at: 0 }] }]],
   listApiKeys: () => [['GET /api-keys']],
   getOwnApiKey: () => [['GET /api-keys/current']],

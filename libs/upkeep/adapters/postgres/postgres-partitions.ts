@@ -34,7 +34,7 @@ const stragglersOf = (end: (typeof ENDS)[number]) => `
       WHERE NOT ${IS_OPEN} AND updated_at < $1 AND EXISTS (SELECT FROM progress) LIMIT ${REMOVED_AT_ONCE}
     ) AND NOT ${IS_OPEN}
     RETURNING id, account_id, created_at, (created_at AT TIME ZONE 'UTC')::date AS day, status, ${BYTES} AS bytes,
-              ${contentBytes()} AS content_bytes
+              type, ${contentBytes()} AS content_bytes
   ), early AS (
     SELECT gone.* FROM gone, progress WHERE id > counted
   ), used AS (${addUsage('early')}
