@@ -48,8 +48,13 @@ const OPERATORS_ROUTES: readonly Attempt[] = [
   ['DELETE /admin/accounts/acct/api-keys/key', [401]],
   ['GET /admin/accounts/acct/usage/history', [401]],
   ['GET /admin/usage', [401]],
+  ['GET /admin/audit', [401]],
   ['GET /admin/bans', [401]],
   ['DELETE /admin/bans/key', [401]],
+  ['GET /admin/plans', [401]],
+  ['GET /admin/plans/plan', [401]],
+  ['PUT /admin/plans/plan', [401], { limits: { perMinute: 1, perDay: 1 } }],
+  ['DELETE /admin/plans/plan', [401]],
 ];
 
 /** Each with a body, since Jest passes a callback for an argument that is missing. */
@@ -110,7 +115,7 @@ describe('Another account', () => {
         .map((method) => `${method.toUpperCase()} ${path}`),
     );
     const tried = ALL.map(([route]) => route);
-    const isPattern = (route: string) => route.replace(/\/(key|ep|acct)(?=\/|$)/g, '/{}');
+    const isPattern = (route: string) => route.replace(/\/(key|ep|acct|plan)(?=\/|$)/g, '/{}');
     const others = /^(\w+ \/(messages|events)(\/|$)|POST \/accounts$|GET \/(assets|openapi|docs|errors|$))/;
     const expected = documented.map((route) => route.replace(/\{\w+\}/g, '{}')).filter((route) => !others.test(route));
     expect(expected.toSorted()).toEqual(tried.map(isPattern).toSorted());

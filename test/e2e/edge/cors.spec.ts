@@ -25,7 +25,7 @@ describe('Scripts of other origins, with CORS_ORIGINS', () => {
     expect(response.status).toBe(204);
     expect(response.headers).toMatchObject({ 'access-control-allow-origin': origin, vary: 'Origin' });
     expect(response.headers.allow).toContain('POST');
-    expect(listed(response, 'access-control-allow-methods')).toEqual(['get', 'head', 'post', 'patch', 'delete']);
+    expect(listed(response, 'access-control-allow-methods')).toEqual(['get', 'head', 'post', 'put', 'patch', 'delete']);
     expect(listed(response, 'access-control-allow-headers')).toEqual(
       expect.arrayContaining(['authorization', 'content-type', 'idempotency-key']),
     );
