@@ -24,7 +24,7 @@ describe('the counts of .ci/run', () => {
     return { status, lines: stdout.trimEnd().split('\n') };
   };
   const total = (audit = 'passed') => {
-    const { status, lines } = report('total', folder, '0', audit);
+    const { status, lines } = report(folder, '0', audit);
     return { status, last: lines.at(-1), lines };
   };
 
@@ -57,17 +57,5 @@ describe('the counts of .ci/run', () => {
     expect(total()).toMatchObject({ status: 1, last: '1 passed, 0 failed' });
     write('20.0.0.json', result('a.spec.ts', 'pending'));
     expect(total()).toMatchObject({ status: 1, last: '1 passed, 0 failed' });
-  });
-
-  it('list what passed only when it was repeated as flaky, and what failed again', () => {
-    write('20.0.0.json', result('a.spec.ts', 'passed', 'failed'), result('b.spec.ts', 'passed'));
-    expect(report('failed', join(folder, '20.0.0.json')).lines).toEqual(['a.spec.ts']);
-    write('20.0.0.repeated.json', result('a.spec.ts', 'passed', 'passed'));
-    expect(total()).toMatchObject({ status: 0, last: '4 passed, 0 failed' });
-    expect(total().lines).toContain('Node.js 20.0.0: flaky: a.spec.ts: test 1');
-    exited(1);
-    write('20.0.0.repeated.json', result('a.spec.ts', 'passed', 'failed'));
-    expect(total()).toMatchObject({ status: 1, last: '3 passed, 1 failed' });
-    expect(total().lines).toContain('Node.js 20.0.0: failed twice: a.spec.ts: test 1');
   });
 });

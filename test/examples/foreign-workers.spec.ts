@@ -81,6 +81,7 @@ describe('A foreign worker', () => {
     expect(validate({ ...full, metadata: { region: 17 } })).toBe(false);
     await fleet.sql('DELETE FROM bullmq.job');
     await fleet.sql('DELETE FROM sluice.messages');
+    await fleet.sql('DELETE FROM sluice.ordered_deliveries');
   });
 
   it('delivers with the role that the documentation creates, which may access nothing else', async () => {

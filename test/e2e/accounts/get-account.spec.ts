@@ -21,6 +21,6 @@ describe('GET /account responds 200', () => {
     const own = (await api.ask(account.key, 'GET /account')).body;
     expect(own).toMatchObject({ plan: 'enterprise', limits: { perMinute: 7, perDay: 70 } });
     const operators = await api.ask(OPERATOR, `GET /admin/accounts/${account.id}`);
-    expect(operators.body).toEqual({ ...own, suspended: false });
+    expect(operators.body).toEqual({ ...own, suspended: false, externalId: null });
   });
 });

@@ -41,7 +41,7 @@ describe('Routing', () => {
 
   it('allows * the methods of all paths', async () => {
     const response = await exchange(api.url, lines('OPTIONS * HTTP/1.1', 'Host: sluice'));
-    expect([response.status, allowed(response)]).toEqual([204, 'DELETE, GET, HEAD, OPTIONS, PATCH, POST']);
+    expect([response.status, allowed(response)]).toEqual([204, 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT']);
   });
 
   it('keeps the connection open after a 405 to a request with a body', async () => {
