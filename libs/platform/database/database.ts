@@ -9,10 +9,14 @@ import {
   ReliablePool,
   STARTING_TIMEOUT_MS,
 } from './connection.js';
-import { asUnavailable, isStale } from './errors.js';
+import { asUnavailable, isStale, sqlState } from './errors.js';
 import { Repositories } from './repositories.js';
 import { CallerLimit } from '../concurrency/caller-limit.js';
 import type { Logger } from '../observability/logging.js';
+
+/** A statement that was chosen to resolve a deadlock is repeated until it was chosen this often. */
+const MAX_DEADLOCKS = 3;
+const DEADLOCK = '40P01';
 
 /** Operations on the same account or message use at most two connections of a pool. */
 const CALLER_LIMIT = { perCaller: 2, maxWaitMs: 2_000 };
@@ -138,7 +142,7 @@ export class Database {
 
   private async rows<Row extends QueryResultRow>(query: QueryConfig): Promise<Row[]> {
     const startedAt = performance.now();
-    for (;;) {
+    for (let deadlocks = 0; ;) {
       let client: PoolClient | undefined;
       try {
         client = await this.pool.connect();
@@ -146,6 +150,8 @@ export class Database {
       } catch (error) {
         // The pool drops this connection. Other connections that were opened before the query may be stale as well.
         if (isStale(error) && client instanceof ReliableClient && client.openedAt < startedAt) continue;
+        // It is rolled back, and the others have gone on.
+        if (sqlState(error) === DEADLOCK && ++deadlocks < MAX_DEADLOCKS) continue;
         throw asUnavailable(error);
       } finally {
         client?.release();
