@@ -89,7 +89,7 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
   header: ['', ' ', 'a', ': b'],
 };
 /** The service says what is wrong with these. */
-const FREE = ['text', 'plan', 'status', 'mode', 'how', 'scope', 'name', 'message', 'shell', 'type'];
+const FREE = ['text', 'plan', 'status', 'mode', 'how', 'scope', 'name', 'message', 'shell'];
 
 /** Arguments with which each command would do something. */
 const ARGUMENTS: Readonly<Record<string, string>> = {

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { Endpoint } from '#client/index.js';
-import { filled, idArgument, integer, limitOption, withExamples } from '../input/arguments.js';
+import { idArgument, integer, limitOption, withExamples } from '../input/arguments.js';
+import { typeFilter } from '../input/message-fields.js';
 import { timeOption } from '../input/times.js';
 import type { Context } from '../support/context.js';
 import { CliError } from '../support/exit-codes.js';
@@ -130,7 +131,7 @@ export function addEndpoints(program: Command, context: Context): void {
 
 const typesOf = (types: readonly string[]): string => (types.length === 0 ? 'all' : types.join(', '));
 
-const collected = (value: string, before: readonly string[] = []): readonly string[] => [...before, filled(value)];
+const collected = (value: string, before: readonly string[] = []): readonly string[] => [...before, typeFilter(value)];
 
 /** @param text `Name: value` */
 function withHeader(text: string, before: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
