@@ -253,7 +253,7 @@ describeUnless(missing)('In the portal', () => {
     await refuse('60');
     await page.reload();
     await page.getByRole('link', { name: 'Usage' }).click();
-    await page.getByText('Loaded at').waitFor();
+    await page.getByText('Loaded at').first().waitFor();
   });
 
   it('rows stay under the pointer until new messages are asked for', async () => {

@@ -118,7 +118,11 @@ export class PlansController {
     path: { name: PLAN_NAME_SCHEMA },
     headers: {
       ...IF_MATCH,
-      'If-None-Match': { type: 'string', const: '*', description: 'The plan must not exist yet; otherwise 412.' },
+      'If-None-Match': {
+        type: 'string',
+        pattern: '^\\*$',
+        description: 'With `*`, the plan must not exist yet; otherwise 412.',
+      },
     },
     response: {
       description: 'The plan as it is now.',
