@@ -1,6 +1,9 @@
 import type { TestApi } from './api.js';
 import { until } from './processes.js';
 
+/** Messages are counted for the usage before they are removed, some seconds after they were accepted. */
+const FORGOTTEN_WITHIN_MS = 150_000;
+
 /** Has what is stored of an account that was deleted looked for now, instead of when transactions have surely ended. */
 export async function passAtOnce(api: TestApi, accountId: string): Promise<void> {
   const text = 'UPDATE sluice.deleted_accounts SET next_pass_at = clock_timestamp() WHERE account_id = $1';
@@ -14,5 +17,5 @@ export async function forgotten(api: TestApi, accountId: string): Promise<void> 
     await passAtOnce(api, accountId);
     const left = await api.sql('SELECT FROM sluice.deleted_accounts WHERE account_id = $1', [accountId]);
     return left.length === 0;
-  });
+  }, FORGOTTEN_WITHIN_MS);
 }

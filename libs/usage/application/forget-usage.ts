@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ForgetsAccounts } from '#kernel/forgets-accounts.js';
-import { lowestId } from '#kernel/ids.js';
 import type { CountUsage } from './count-usage.js';
 import type { UsageLedger } from './usage-ledger.js';
 
@@ -17,7 +16,7 @@ export class ForgetUsage implements ForgetsAccounts {
     const { signal } = new AbortController();
     await this.ledger.makeDueOf(accountId);
     // Messages are counted when they are some seconds old.
-    for (const id = lowestId('msg', await this.ledger.now()); !(await this.ledger.hasCounted(id)); yield) {
+    for (; await this.ledger.hasUncounted(accountId); yield) {
       await this.countUsage.execute(signal);
       await sleep(PAUSE_MS);
     }
