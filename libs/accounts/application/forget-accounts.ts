@@ -15,7 +15,7 @@ const MAX_PAUSE_MS = 2_000;
  */
 export class ForgetAccounts implements BackgroundTask {
   readonly intervalMs = 1_000;
-  readonly quietIntervalMs = 30_000;
+  readonly quietIntervalMs = 3_000;
   private readonly worker = randomUUID();
   private readonly passes = new Map<string, AsyncGenerator<void, boolean>>();
 
