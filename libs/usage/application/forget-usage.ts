@@ -2,10 +2,12 @@ import type { ForgetsAccounts } from '#kernel/forgets-accounts.js';
 import type { CountUsage } from './count-usage.js';
 import type { UsageLedger } from './usage-ledger.js';
 
-/**
- * Counts what a deleted account has sent, before its messages are removed. The counts stay. Those of its last seconds may
- * be missing.
- */
+/** Of one step: a transaction that does not end holds up the counting, but no other deletion. */
+const STEP_MS = 500;
+/** After this time, messages are removed although some of them are not counted. */
+const MAX_WAIT_MS = 30_000;
+
+/** Counts what a deleted account has sent, before its messages are removed. The counts stay. */
 export class ForgetUsage implements ForgetsAccounts {
   constructor(
     private readonly ledger: UsageLedger,
@@ -13,9 +15,13 @@ export class ForgetUsage implements ForgetsAccounts {
   ) {}
 
   async *forget(accountId: string): AsyncGenerator<void, boolean> {
+    const deadline = performance.now() + MAX_WAIT_MS;
     await this.ledger.makeDueOf(accountId);
-    await this.countUsage.execute(new AbortController().signal);
-    yield;
+    // Messages are counted when they are some seconds old.
+    do {
+      await this.countUsage.execute(AbortSignal.timeout(STEP_MS));
+      yield;
+    } while (performance.now() < deadline && (await this.ledger.hasUncounted(accountId)));
     await this.ledger.close(accountId);
     return true;
   }

@@ -53,6 +53,9 @@ export abstract class UsageLedger {
   /** Makes the hours of an account due whose messages may still change. */
   abstract makeDueOf(accountId: string): Promise<void>;
 
+  /** Whether messages of an account are not counted yet. */
+  abstract hasUncounted(accountId: string): Promise<boolean>;
+
   /** Looks no more at how the messages of an account end. */
   abstract close(accountId: string): Promise<void>;
 

@@ -10,6 +10,9 @@ export const ENDS = sqlList(MESSAGE_STATUSES.filter((status) => !CAN_CHANGE.has(
 /** All statuses but the one that nearly all messages end with. */
 export const UNDELIVERED = sqlList(MESSAGE_STATUSES.filter((status) => status !== 'delivered'));
 
+/** All statuses. */
+export const STATUSES = sqlList(MESSAGE_STATUSES);
+
 /** Only who has locked the row counts, so that nothing is counted twice. */
 export const LOCK_PROGRESS = 'SELECT counted FROM sluice.usage_progress FOR UPDATE';
 

@@ -1,5 +1,5 @@
 import { contentBytes } from '#messages/adapters/postgres/index.js';
-import { addUsage, ENDS, LOCK_PROGRESS, UNDELIVERED } from './add-usage.sql.js';
+import { addUsage, ENDS, LOCK_PROGRESS, STATUSES, UNDELIVERED } from './add-usage.sql.js';
 
 /** Messages that a statement counts, and hours that it counts again or removes. */
 export const MESSAGES_AT_ONCE = 5_000;
@@ -117,6 +117,16 @@ export const MAKE_DUE_OF = `
 
 export const CLOSE = `
   UPDATE sluice.usage SET recount_at = NULL WHERE account_id = $1 AND recount_at IS NOT NULL`;
+
+/** By the index by status. */
+export const HAS_UNCOUNTED = `
+  SELECT EXISTS (
+    SELECT FROM sluice.usage_progress CROSS JOIN unnest(ARRAY[${STATUSES}]) AS one (status) CROSS JOIN LATERAL (
+      SELECT FROM sluice.messages m
+      WHERE m.account_id >= $1 AND m.account_id <= $1 AND m.status = one.status AND m.id > counted
+      ORDER BY m.account_id, m.id LIMIT 1
+    ) uncounted
+  ) OR EXISTS (SELECT FROM sluice.usage_late WHERE account_id = $1) AS "hasUncounted"`;
 
 export const HAS_COUNTED = `
   SELECT counted >= $1 AND NOT EXISTS (SELECT FROM sluice.usage_late WHERE message_id < $1) AS "hasCounted"

@@ -12,6 +12,7 @@ import {
   FIND_WRITERS,
   FIND_WRITERS_AGAIN,
   HAS_COUNTED,
+  HAS_UNCOUNTED,
   MAKE_DUE,
   MAKE_DUE_OF,
   MESSAGES_AT_ONCE,
@@ -79,6 +80,11 @@ export class PostgresUsageLedger extends UsageLedger {
 
   async makeDueOf(accountId: string): Promise<void> {
     await this.database.query(MAKE_DUE_OF, [accountId]);
+  }
+
+  async hasUncounted(accountId: string): Promise<boolean> {
+    const [row] = await this.database.query<{ hasUncounted: boolean }>(HAS_UNCOUNTED, [accountId]);
+    return row?.hasUncounted === true;
   }
 
   async close(accountId: string): Promise<void> {
