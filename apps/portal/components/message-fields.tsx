@@ -46,42 +46,47 @@ export function metadataProblem(): string | undefined {
 export function MessageFields({ error }: { error: unknown }) {
   return (
     <>
-      <Field label="Type (optional)" hint="What it is about, such as order.paid." error={fieldError(error, '/type')}>
-        {(tied) => (
-          <input
-            {...tied}
-            class="mono"
-            autocomplete="off"
-            spellcheck={false}
-            value={type.value}
-            onInput={({ currentTarget }) => {
-              changed();
-              type.value = currentTarget.value;
-            }}
-          />
-        )}
-      </Field>
-      <Field
+      <WordField
+        label="Type (optional)"
+        hint="What it is about, such as order.paid."
+        error={fieldError(error, '/type')}
+        word={type}
+      />
+      <WordField
         label="Ordering key (optional)"
         hint="Messages with the same key are delivered one after another."
         error={fieldError(error, '/orderingKey')}
-      >
-        {(tied) => (
-          <input
-            {...tied}
-            class="mono"
-            autocomplete="off"
-            spellcheck={false}
-            value={orderingKey.value}
-            onInput={({ currentTarget }) => {
-              changed();
-              orderingKey.value = currentTarget.value;
-            }}
-          />
-        )}
-      </Field>
+        word={orderingKey}
+      />
       <MetadataRows error={metadataProblem() ?? fieldError(error, '/metadata')} />
     </>
+  );
+}
+
+interface WordFieldProps {
+  readonly label: string;
+  readonly hint: string;
+  readonly error: string | undefined;
+  readonly word: typeof type;
+}
+
+function WordField({ word, ...field }: WordFieldProps) {
+  return (
+    <Field {...field}>
+      {(tied) => (
+        <input
+          {...tied}
+          class="mono"
+          autocomplete="off"
+          spellcheck={false}
+          value={word.value}
+          onInput={({ currentTarget }) => {
+            changed();
+            word.value = currentTarget.value;
+          }}
+        />
+      )}
+    </Field>
   );
 }
 

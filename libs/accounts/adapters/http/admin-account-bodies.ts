@@ -21,6 +21,12 @@ const EXTERNAL_ID_FIELD = {
   pattern: EXTERNAL_ID.source,
 };
 
+const AGREED_LIMITS = {
+  $ref: LIMITS,
+  description: 'Individually agreed limits. Only with a plan that has none of its own, such as `enterprise`.',
+  examples: [{ perMinute: 5_000, perDay: 1_000_000 }],
+};
+
 /** The domain's rule for limits, as a rule of a body. */
 @ValidatorConstraint()
 class ValidLimits implements ValidatorConstraintInterface {
@@ -58,11 +64,7 @@ export class ChangeAccountBody {
   @IsString({ message: 'plan must be the name of a plan.' })
   plan?: string | null;
 
-  @Field({
-    $ref: LIMITS,
-    description: 'Individually agreed limits. Only with a plan that has none of its own, such as `enterprise`.',
-    examples: [{ perMinute: 5_000, perDay: 1_000_000 }],
-  })
+  @Field(AGREED_LIMITS)
   @IsOptional()
   @Validate(ValidLimits)
   limits?: Limits | null;
@@ -118,11 +120,7 @@ export class CreateAccountBody {
   @IsString({ message: 'plan must be the name of a plan.' })
   plan?: string | null;
 
-  @Field({
-    $ref: LIMITS,
-    description: 'Individually agreed limits. Only with a plan that has none of its own, such as `enterprise`.',
-    examples: [{ perMinute: 5_000, perDay: 1_000_000 }],
-  })
+  @Field(AGREED_LIMITS)
   @IsOptional()
   @Validate(ValidLimits)
   limits?: Limits | null;
