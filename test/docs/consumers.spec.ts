@@ -160,6 +160,7 @@ describe('The consumers of the documentation', () => {
           clearInterval(again);
           console.log(JSON.stringify([type, message.message]));
           stop.abort();
+          break;
         }`;
     const event = await programs.runJson('node', ['--input-type=module', '-e', script], { url });
     expect(event).toEqual(['message.queued', 'hello']);

@@ -288,7 +288,9 @@ export class TestApi {
   }
 
   private connect(databaseUrl: string): void {
-    this.pool = new pg.Pool({ connectionString: databaseUrl, max: 4 });
+    // The test server's default would make statements fail that wait for one of Sluice's.
+    const options = '-c default_transaction_isolation=read\\ committed';
+    this.pool = new pg.Pool({ connectionString: databaseUrl, max: 4, options });
     this.pool.on('error', () => undefined);
     this.closing.push(() => this.pool.end());
   }
