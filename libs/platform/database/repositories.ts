@@ -6,6 +6,8 @@ type Work<T> = (manager: EntityManager) => Promise<T>;
 
 /** The transaction that everything joins which runs within `Repositories.together`. */
 const together = new AsyncLocalStorage<EntityManager>();
+/** How many use it. */
+let transactions = 0;
 
 /**
  * TypeORM's repositories, for statements that are not part of every request.
@@ -47,7 +49,15 @@ export class Repositories {
    * repositories of other contexts.
    */
   together<T>(id: string, work: Work<T>): Promise<T> {
-    return this.change(id, (manager) => together.run(manager, () => work(manager)));
+    return this.change(id, async (manager) => {
+      transactions++;
+      try {
+        return await together.run(manager, () => work(manager));
+      } finally {
+        // Before Node.js 24, it costs each promise of the process some time, until it is disabled.
+        if (--transactions === 0) together.disable();
+      }
+    });
   }
 }
 

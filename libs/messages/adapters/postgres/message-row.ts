@@ -14,8 +14,8 @@ export type ContentRow = {
   -readonly [Name in ContentName as (typeof CONTENT_FIELDS)[Name]['column']]: ContentValues[Name];
 };
 
-/** A row of `sluice.messages`. */
-export interface MessageRow extends ContentRow {
+/** A row of `sluice.messages`, without its content. */
+export interface StateRow {
   id: string;
   account_id: string;
   status: MessageStatus;
@@ -34,6 +34,9 @@ export interface MessageRow extends ContentRow {
   delivery: DeliveryMode;
   next_attempt_at: Date | number | null;
 }
+
+/** A row of `sluice.messages`. */
+export interface MessageRow extends StateRow, ContentRow {}
 
 /** The columns of a message except the ones that its job carries. */
 export const COLUMNS_WITHOUT_JOB = `id, account_id, status, created_at, updated_at, attempts, failures, crashes, lone_crashes, retries,
@@ -97,10 +100,14 @@ export function contentRow(content: ContentValues): ContentRow {
 }
 
 export function toMessage(row: MessageRow): Message {
+  return withContent(row, toContent(row));
+}
+
+/** @param content as it was stored */
+export function withContent(row: StateRow, content: ContentValues): Message {
   return Message.restore({
     id: row.id,
     accountId: row.account_id,
-    ...toContent(row),
     traceparent: row.traceparent,
     delivery: row.delivery,
     status: row.status,
@@ -118,5 +125,6 @@ export function toMessage(row: MessageRow): Message {
       row.claim === null || row.claim_expires_at === null
         ? null
         : { token: row.claim, expiresAt: row.claim_expires_at, alone: row.claim_alone },
+    ...(content as MessageContent),
   });
 }

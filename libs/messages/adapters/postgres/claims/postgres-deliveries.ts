@@ -13,7 +13,7 @@ import type { Message } from '../../../domain/message.js';
 import { CLAIM, RENEW_CLAIM_ALONE } from './claim.sql.js';
 import { EXCUSE } from './excuse.sql.js';
 import { FOLLOW } from './follow.sql.js';
-import { contentRow, toMessage, type ContentRow, type MessageRow } from '../message-row.js';
+import { type StateRow, withContent } from '../message-row.js';
 import type { ReleasedRow, Releases } from '../order/releases.js';
 import { SETTLE } from './settle.sql.js';
 
@@ -30,7 +30,10 @@ interface Settling {
 /**
  * A claimed message, without the columns that its job carries, or the remaining wait of a message that was not claimed.
  */
-type ClaimRow = Omit<MessageRow, keyof ContentRow> & { readonly token: string | null; readonly wait_ms: number | null };
+interface ClaimRow extends StateRow {
+  readonly token: string | null;
+  readonly wait_ms: number | null;
+}
 
 /** The result for a job whose message another job of the same batch has claimed: it claims again, to take over. */
 const OVERTAKEN = Symbol('overtaken');
@@ -114,7 +117,7 @@ export class PostgresDeliveries extends Deliveries {
     return claims.map(({ job, terms }) => {
       const row = byToken.get(terms.token);
       if (row === undefined) return claimed.has(`${job.id}.${job.retries}`) ? OVERTAKEN : null;
-      return row.wait_ms === null ? toMessage({ ...row, ...contentRow(job.content) }) : { dueInMs: row.wait_ms };
+      return row.wait_ms === null ? withContent(row, job.content) : { dueInMs: row.wait_ms };
     });
   }
 

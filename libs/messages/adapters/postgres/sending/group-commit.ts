@@ -169,7 +169,6 @@ function rowsOf({ first, messages, idempotency }: Request): SentRow[] {
     return {
       id: state.id,
       account_id: state.accountId,
-      ...contentRow(state),
       created_at: state.createdAt,
       traceparent: state.traceparent,
       delivery: state.delivery,
@@ -177,6 +176,7 @@ function rowsOf({ first, messages, idempotency }: Request): SentRow[] {
       key: isFirst && idempotency !== null ? idempotency.key : null,
       fingerprint: isFirst && idempotency !== null ? idempotency.fingerprint : null,
       batch: isFirst ? batch : null,
+      ...contentRow(state),
     };
   });
 }
