@@ -110,7 +110,7 @@ export default [
   {
     what: 'an invalid API key is in the error of fetch',
     file: TRANSPORT,
-    find: 'if (apiKey !== null && !/^[\\x21-\\x7e]+$/.test(apiKey))',
+    find: "if (apiKey !== null && !/^[\\x21-\\x7e]+$/.test(apiKey ?? ''))",
     replace: "if (apiKey !== null && apiKey === '')",
     tests: [CALLS],
   },
