@@ -6,7 +6,7 @@ const STATEMENT = '\\.sql\\.ts$';
 /** What is used without being imported: processes, commands, static files, and what a context publishes. */
 const ENTRY_POINTS = [
   '^apps/[^/]+/main\\.ts$',
-  '^apps/cli/health\\.ts$',
+  '^apps/cli/(health|packaged)\\.ts$',
   '^apps/dev/start\\.mjs$',
   '^libs/platform/http/pages/assets/',
   '^apps/portal/((operators/)?main\\.tsx|vite\\.config\\.mjs)$',

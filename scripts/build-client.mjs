@@ -1,6 +1,6 @@
 /**
  * Builds the package @sluice/client: as ES modules and as CommonJS, each with its types. Takes the folder to build in, by
- * default dist/client.
+ * default dist/packages/client.
  */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const source = `${root}libs/client`;
-const output = process.argv[2] ?? `${root}dist/client`;
+const output = process.argv[2] ?? `${root}dist/packages/client`;
 
 rmSync(output, { recursive: true, force: true });
 compile('esm', []);

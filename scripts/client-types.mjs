@@ -1,23 +1,31 @@
 /**
- * Writes libs/client/openapi.ts from the OpenAPI document of a running API: its schemas, and its error codes by status.
+ * Writes libs/client/openapi.ts from the OpenAPI document of a running API: its schemas, and its error codes by status; and
+ * the models of the clients in other languages.
  * Usage: npm run client:types [-- <URL or file of the document>] [--check]
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { format } from 'oxfmt';
 import openapiTypescript, { astToString } from 'openapi-typescript';
+import { goModels, pythonModels } from './client-models.mjs';
 
 const output = new URL('../libs/client/openapi.ts', import.meta.url);
 const source = process.argv.slice(2).find((arg) => !arg.startsWith('--')) ?? 'http://127.0.0.1:3000/openapi.json';
 const document = JSON.parse(
   /^https?:/.test(source) ? await (await fetch(source)).text() : await readFile(source, 'utf8'),
 );
-const types = await typesOf(document);
-if (!process.argv.includes('--check')) {
-  await writeFile(output, types);
-} else if (types !== (await readFile(output, 'utf8'))) {
-  console.error('libs/client/openapi.ts lags behind the OpenAPI document: run npm run client:types.');
-  process.exitCode = 1;
+const files = [
+  [output, await typesOf(document)],
+  [new URL('../clients/python/sluice/models.py', import.meta.url), pythonModels(document)],
+  [new URL('../clients/go/models.go', import.meta.url), goModels(document)],
+];
+for (const [file, text] of files) {
+  if (!process.argv.includes('--check')) {
+    await writeFile(file, text);
+  } else if (text !== (await readFile(file, 'utf8'))) {
+    console.error(`${fileURLToPath(file)} lags behind the OpenAPI document: run npm run client:types.`);
+    process.exitCode = 1;
+  }
 }
 
 async function typesOf({ openapi, info, components, paths }) {

@@ -3,7 +3,7 @@ export const LONG = [
   'test/bench/',
   'test/cli/batch\\.',
   'test/client/(many-faults|package)\\.',
-  'test/clients/',
+  'test/clients/(clients|go)\\.',
   'test/container/',
   'test/docs/serving-pages\\.',
   'test/e2e/(edge/slow-readers|management/(idle|npm-start|proxied-database)|pages/docs|tracing/request-to-delivery)\\.',

@@ -1,19 +1,23 @@
 import { Command, CommanderError } from 'commander';
 import { addAccount } from './commands/account.js';
 import { addAdmin } from './commands/admin.js';
-import { addChecks } from './commands/checks.js';
 import { addConsume } from './commands/consume.js';
 import { addEndpoints } from './commands/endpoints.js';
 import { addKeys } from './commands/keys.js';
 import { addListen } from './commands/listen.js';
 import { addLogin } from './commands/login.js';
 import { addMessages } from './commands/messages.js';
+import { addOpen } from './commands/open.js';
 import { addSend } from './commands/send.js';
+import { addVerify } from './commands/verify.js';
 import { withExamples } from './input/arguments.js';
+import { withNearSuggestions } from './input/suggestions.js';
 import { Context, type GlobalOptions } from './support/context.js';
 import { report } from './support/errors.js';
 import { CliError, EXIT } from './support/exit-codes.js';
 import { Output } from './support/output.js';
+
+export type AddCommand = (program: Command, context: Context) => void;
 
 /** `sluice`: docs/cli.md describes its commands. */
 export class Program {
@@ -22,8 +26,14 @@ export class Program {
   /** Arguments that are invalid are reported before they are known. */
   private readonly isJson: boolean;
 
-  /** @param args without the names of the programs */
-  constructor(private readonly args: readonly string[]) {
+  /**
+   * @param args without the names of the programs
+   * @param operatorCommands those that only an installation of the service has
+   */
+  constructor(
+    private readonly args: readonly string[],
+    operatorCommands: readonly AddCommand[] = [],
+  ) {
     this.isJson = args.includes('--json');
     this.command
       .description('Send, follow and consume the messages of Sluice')
@@ -32,7 +42,12 @@ export class Program {
       .helpOption('-h, --help', 'print help')
       .configureHelp({ showGlobalOptions: true })
       .showHelpAfterError('Run the command with --help for its arguments.')
-      .configureOutput({ writeErr: (text) => this.isJson || process.stderr.write(text) })
+      .configureOutput({
+        writeErr: (text) => this.isJson || process.stderr.write(text),
+        outputError: (text, write) => {
+          write(withNearSuggestions(text));
+        },
+      })
       .exitOverride();
     withExamples(this.command, 'sluice login', "sluice send 'Hello, Sluice'", 'sluice tail').addHelpText(
       'after',
@@ -41,8 +56,8 @@ export class Program {
     );
     for (const [group, ...commands] of [
       ['Messages:', addSend, addMessages, addConsume, addListen],
-      ['Your account:', addLogin, addAccount, addKeys, addEndpoints],
-      ['For operators:', addAdmin, addChecks],
+      ['Your account:', addLogin, addOpen, addAccount, addKeys, addEndpoints],
+      ['For operators:', addAdmin, addVerify, ...operatorCommands],
     ] as const) {
       this.command.commandsGroup(group);
       for (const add of commands) add(this.command, this.context);
@@ -63,7 +78,8 @@ export class Program {
   /** Help and the version are printed by way of an error, too; commander has printed the others, except as JSON. */
   private codeOf({ exitCode, code, message }: CommanderError): number {
     if (exitCode === 0) return EXIT.ok;
-    const sentence = code === 'commander.help' ? 'A command is missing.' : message.replace(/^error: /, '');
+    const sentence =
+      code === 'commander.help' ? 'A command is missing.' : withNearSuggestions(message).replace(/^error: /, '');
     if (this.isJson) report(new CliError(sentence), new Output(true));
     return EXIT.usage;
   }

@@ -33,10 +33,16 @@ export class Messages {
     this.#transport = transport;
   }
 
-  /** Sends a message. When this resolves, it is stored and queued. */
-  send(message: string, options: SendOptions & Omit<NewMessage, 'message'> = {}): Promise<AcceptedMessage> {
+  /** Sends a message: its text, or all of its fields. When this resolves, it is stored and queued. */
+  send(message: string, options?: SendOptions & Omit<NewMessage, 'message'>): Promise<AcceptedMessage>;
+  send(message: NewMessage, options?: SendOptions): Promise<AcceptedMessage>;
+  send(
+    message: string | NewMessage,
+    options: SendOptions & Omit<NewMessage, 'message'> = {},
+  ): Promise<AcceptedMessage> {
     const { deliverAt, type, metadata, orderingKey } = options;
-    return this.#post('/messages', { message, deliverAt, type, metadata, orderingKey }, options);
+    const body = typeof message === 'string' ? { message, deliverAt, type, metadata, orderingKey } : message;
+    return this.#post('/messages', body, options);
   }
 
   /** Sends up to 1,000 messages: all of them are stored, or none. Each counts as one request. */
@@ -84,11 +90,12 @@ export class Messages {
     return this.#transport.json('POST', '/messages/retry', { ...options, body: period });
   }
 
-  async #post<T>(path: string, body: unknown, { idempotencyKey = randomKey(), signal }: SendOptions): Promise<T> {
+  async #post<T>(path: string, body: unknown, options: SendOptions): Promise<T> {
+    const { idempotencyKey = randomKey(), signal, onResponse } = options;
     if (!/^[\x21-\x7e]{1,255}$/.test(idempotencyKey))
       throw new TypeError('idempotencyKey must be 1 to 255 visible ASCII characters without spaces.');
     const headers = { 'idempotency-key': idempotencyKey };
-    return this.#transport.json('POST', path, { body, headers, repeatable: true, signal });
+    return this.#transport.json('POST', path, { body, headers, repeatable: true, signal, onResponse });
   }
 }
 

@@ -14,6 +14,11 @@ export interface SluiceOptions extends TransportOptions {
   readonly apiKey: string;
 }
 
+/** Where there is an environment: Node.js, Deno and Bun. */
+interface Runtime {
+  readonly process?: { readonly env?: Readonly<Record<string, string | undefined>> };
+}
+
 /** A client of Sluice, for one API key. Share it: what is known about limits is kept in it. */
 export class Sluice {
   readonly messages: Messages;
@@ -23,7 +28,7 @@ export class Sluice {
   readonly admin: Admin;
   readonly #transport: Transport;
 
-  constructor({ apiKey, ...options }: SluiceOptions) {
+  constructor({ apiKey, ...options } = {} as SluiceOptions) {
     this.#transport = new Transport(apiKey, options);
     this.messages = new Messages(this.#transport);
     this.account = new AccountResource(this.#transport);
@@ -32,12 +37,21 @@ export class Sluice {
     this.admin = new Admin(this.#transport);
   }
 
+  /**
+   * A client with `SLUICE_API_KEY` and `SLUICE_BASE_URL` of the environment, as the command line reads them.
+   * @throws TypeError if one of them is neither set nor passed
+   */
+  static fromEnv(options: Partial<SluiceOptions> = {}): Sluice {
+    const { env = {} } = (globalThis as Runtime).process ?? {};
+    const { apiKey = env.SLUICE_API_KEY, baseUrl = env.SLUICE_BASE_URL } = options;
+    if (!apiKey) throw new TypeError('SLUICE_API_KEY is not set.');
+    if (!baseUrl) throw new TypeError('SLUICE_BASE_URL is not set.');
+    return new Sluice({ ...options, apiKey, baseUrl });
+  }
+
   /** Creates an account with a first API key, which is shown only once. Requires no key. */
-  static signUp(
-    { name, ...options }: TransportOptions & SignUpInput,
-    { signal }: CallOptions = {},
-  ): Promise<NewAccount> {
-    return new Transport(null, options).json('POST', '/accounts', { body: { name }, signal });
+  static signUp({ name, ...options }: TransportOptions & SignUpInput, call: CallOptions = {}): Promise<NewAccount> {
+    return new Transport(null, options).json('POST', '/accounts', { ...call, body: { name } });
   }
 
   /** How many requests remain, as the last response said; null before the first one. */

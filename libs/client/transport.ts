@@ -1,5 +1,6 @@
 import { ConnectionError, errorOf, RateLimitError, ServerError, SluiceError } from './errors.js';
 import { List } from './list.js';
+import { Pause } from './pause.js';
 import { readRateLimit, type RateLimit } from './rate-limit.js';
 import { backoffMs, sleep, within } from './timing.js';
 import type { Page } from './types.js';
@@ -8,6 +9,21 @@ import type { Page } from './types.js';
 export interface CallOptions {
   /** Ends the call, also while it waits: it then rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
+  /** Is called for each response, also for those of tries that failed. */
+  readonly onResponse?: ((response: ResponseInfo) => void) | undefined;
+}
+
+/** What a response says besides its body. */
+export interface ResponseInfo {
+  readonly method: string;
+  /** Without the base URL and the query. */
+  readonly path: string;
+  readonly status: number;
+  /** Names the request in the server's log; null if the response is not from Sluice. */
+  readonly requestId: string | null;
+  /** Null if the response does not state it. */
+  readonly rateLimit: RateLimit | null;
+  readonly headers: Headers;
 }
 
 /** Which page of a list. */
@@ -39,6 +55,8 @@ export interface TransportOptions {
   readonly deadlineMs?: number | undefined;
   /** Is called before a call waits to be repeated. */
   readonly onRetry?: ((retry: Retry) => void) | undefined;
+  /** Is called for each response, of every call. */
+  readonly onResponse?: ((response: ResponseInfo) => void) | undefined;
 }
 
 export interface Call extends CallOptions {
@@ -72,10 +90,12 @@ export class Transport {
   readonly #options: TransportOptions;
   readonly #pause = new Pause();
 
-  constructor(apiKey: string | null, options: TransportOptions) {
+  /** @param apiKey null where none is needed; undefined if a caller without types has left it out */
+  constructor(apiKey: string | null | undefined, options: TransportOptions) {
     // `fetch` would repeat an invalid header value in its error.
-    if (apiKey !== null && !/^[\x21-\x7e]+$/.test(apiKey)) throw new TypeError('apiKey must be an API key.');
-    this.#apiKey = apiKey;
+    if (apiKey !== null && !/^[\x21-\x7e]+$/.test(apiKey ?? ''))
+      throw new TypeError('apiKey must be an API key: slc_….');
+    this.#apiKey = apiKey ?? null;
     this.#url = addressOf(options.baseUrl);
     this.#options = options;
   }
@@ -94,11 +114,12 @@ export class Transport {
     });
   }
 
-  /** All options but the signal are parameters of the query. */
-  list<Item>(path: string, { signal, ...query }: CallOptions): List<Item> {
-    return new List((cursor) =>
-      this.json<Page<Item>>('GET', path, { query: { ...query, ...(cursor !== undefined && { cursor }) }, signal }),
-    );
+  /** All options but those of every call are parameters of the query. */
+  list<Item>(path: string, { signal, onResponse, ...filter }: CallOptions): List<Item> {
+    return new List((cursor) => {
+      const query = { ...filter, ...(cursor !== undefined && { cursor }) };
+      return this.json<Page<Item>>('GET', path, { query, signal, onResponse });
+    });
   }
 
   /** @param read gets a response of success; the limit of a try includes it */
@@ -147,7 +168,8 @@ export class Transport {
     }
   }
 
-  async #try<T>(path: string, { query = {}, signal: caller }: Call, sent: Sent, ms: number, read: Read<T>): Promise<T> {
+  async #try<T>(path: string, call: Call, sent: Sent, ms: number, read: Read<T>): Promise<T> {
+    const { query = {}, signal: caller } = call;
     const { fetch = globalThis.fetch } = this.#options;
     const startedAt = performance.now();
     const search = new URLSearchParams();
@@ -159,9 +181,10 @@ export class Transport {
       code: 'timed_out',
     });
     if (ms <= 0) throw timedOut;
-    return within(ms, timedOut, caller, async (signal) => {
+    let response: Response | undefined;
+    const answered = within(ms, timedOut, caller, async (signal) => {
       try {
-        const response = await fetch(`${this.#url}${path}?${search.toString()}`.replace(/\?$/, ''), {
+        response = await fetch(`${this.#url}${path}?${search.toString()}`.replace(/\?$/, ''), {
           ...sent,
           signal,
         });
@@ -182,65 +205,21 @@ export class Transport {
         throw new ConnectionError({ message, code: 'connection_failed', cause: error });
       }
     });
-  }
-}
-
-/** Keeps all calls of a client back once one of them was refused, so that they don't each earn a refusal. */
-class Pause {
-  #error: RateLimitError | null = null;
-  #beganAt = 0;
-  #endsAt = 0;
-  #probeAt = 0;
-  #waiting = 0;
-
-  get leftMs(): number {
-    return this.#endsAt - performance.now();
-  }
-
-  begin(error: RateLimitError): void {
-    const now = performance.now();
-    this.#error = error;
-    this.#beganAt = now;
-    this.#endsAt = Math.max(this.#endsAt, now + (error.retryAfter ?? 0) * 1_000);
-    this.#probeAt = now + PROBE_MS;
-  }
-
-  /** A request that was sent during the pause, at this time, was admitted. */
-  succeeded(sentAt: number): void {
-    if (sentAt > this.#beganAt) this.#endsAt = 0;
-  }
-
-  /** Resolves when a request may be sent. Throws what remains of the refusal if that is too late for this one. */
-  async end(deadline: number, signal: AbortSignal | undefined): Promise<void> {
-    signal?.throwIfAborted();
-    for (let left = this.leftMs; left > 0; left = this.leftMs) {
-      const now = performance.now();
-      // A limit can be raised and a ban be lifted: one request in a while finds out.
-      if (now >= this.#probeAt) {
-        this.#probeAt = now + PROBE_MS;
-        return;
-      }
-      const roomMs = deadline - now - left;
-      if (roomMs <= 0) throw this.#refusal(left);
-      this.#waiting++;
-      // The waiting requests continue one after another: the first ones may use up the window again.
-      const spreadMs = Math.random() * Math.min(SPREAD_MS + this.#waiting * SPREAD_MS_EACH, roomMs / 2);
-      await sleep(Math.min(left + spreadMs, PROBE_MS), signal).finally(() => this.#waiting--);
-      if (performance.now() >= deadline) throw this.#refusal(this.leftMs);
+    try {
+      return await answered;
+    } finally {
+      // An error of a listener is the caller's, and no reason to repeat the request.
+      if (response !== undefined) this.#tell(response, sent.method, path, call);
     }
   }
 
-  /** Of a call that was not sent: for each its own. */
-  #refusal(leftMs: number): RateLimitError {
-    const { message = '', code = 'rate_limit_exceeded' } = this.#error ?? {};
-    const retryAfter = Math.max(0, Math.ceil(leftMs / 1_000));
-    return new RateLimitError({ message, code, status: 429, retryAfter, cause: this.#error });
+  #tell({ status, headers }: Response, method: string, path: string, call: Call): void {
+    const [requestId, rateLimit] = [headers.get('x-request-id'), readRateLimit(headers)];
+    for (const { onResponse } of [this.#options, call]) {
+      onResponse?.({ method, path, status, requestId, rateLimit, headers });
+    }
   }
 }
-
-const PROBE_MS = 60_000;
-const SPREAD_MS = 1_000;
-const SPREAD_MS_EACH = 2;
 
 /** What Node.js states as the cause of an error of `fetch`. */
 interface Cause {
@@ -272,6 +251,8 @@ function isMisuse(error: unknown): boolean {
 /** Without credentials, which errors would show. */
 function addressOf(baseUrl: string | URL): string {
   let url: URL | undefined;
+  if (!baseUrl)
+    throw new TypeError('baseUrl is missing: the address of the server, such as https://sluice.example.com.');
   try {
     url = new URL(baseUrl);
   } catch {

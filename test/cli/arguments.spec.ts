@@ -82,6 +82,9 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
   url: NOT_A_URL,
   key: ['', ' ', 'a b', 'é', 'a\nb', 'x'.repeat(256)],
   'external-id': ['', ' ', 'a b', 'é', 'a\nb', 'x'.repeat(256)],
+  name: ['', ' ', 'x'.repeat(101)],
+  plan: ['', ' ', 'Gold', 'gold plan', 'x'.repeat(41)],
+  message: ['', 'a\0b', 'x'.repeat(262_145), 'ä'.repeat(131_073)],
   event: ['', ' ', 'a b', 'a\nb'],
   path: ['', ' '],
   file: ['', ' '],
@@ -89,7 +92,7 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
   header: ['', ' ', 'a', ': b'],
 };
 /** The service says what is wrong with these. */
-const FREE = ['text', 'plan', 'status', 'mode', 'how', 'scope', 'name', 'message', 'shell'];
+const FREE = ['text', 'status', 'mode', 'how', 'scope', 'shell'];
 
 /** Arguments with which each command would do something. */
 const ARGUMENTS: Readonly<Record<string, string>> = {
@@ -145,7 +148,7 @@ function wrongArguments(): Wrong[] {
       }));
     const positional = command.registeredArguments.map((argument, at) => ({
       ...{ command: path, what: `<${argument.name()}>` },
-      values: path === 'endpoints create' || argument.argChoices ? [] : known(argument.name()),
+      values: argument.argChoices ? [] : known(argument.name()),
       args: (value: string) => [...path.split(' '), ...given.with(at, value)],
     }));
     return [...options, ...(given.length === 0 ? [] : positional)].filter(({ values }) => values.length > 0);
@@ -160,8 +163,7 @@ function leavesOf(command: Command, path: readonly string[] = []): [string, Comm
 function wrongFor(option: Option): readonly string[] {
   if (option.argChoices !== undefined) return ['', 'nothing'];
   const name = /[<[]([a-z-]+)/.exec(option.flags)?.[1] ?? '';
-  // The service checks the URL of an endpoint; no number of an argument is more than a timer takes.
-  return name === 'url' && option.description === 'where messages are posted' ? [] : known(name);
+  return known(name);
 }
 
 function known(name: string): readonly string[] {

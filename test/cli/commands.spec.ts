@@ -105,7 +105,7 @@ describe('The command line', () => {
       const { stdout } = await cli.run(['send'], { input: text });
       expect((await api.ask(account, `GET /messages/${stdout.trim()}`)).body.message).toBe(text);
       expect(await cli.run(['send', '-'], { input: Buffer.from([0xff]) })).toMatchObject({
-        code: 1,
+        code: 2,
         stderr: 'error: The message is not valid UTF-8: encode it, for example as base64.\n',
       });
     });
@@ -379,7 +379,7 @@ describe('The command line', () => {
       cli.run(['list', '--limit', 'many']),
       cli.run(['lsit']),
       cli.run(['keys', 'revoke', 'key_x', '--yes'], { env: away }),
-      cli.run(['keys', 'create', '']),
+      cli.run(['send', 'x', '--type', 'sluice.x']),
       cli.run(['list'], { env: { SLUICE_API_KEY: 'a b' } }),
     ]);
     expect(scope).toMatchObject({ code: 3, stdout: '' });
@@ -389,7 +389,7 @@ describe('The command line', () => {
     expect(unreachable).toMatchObject({ code: 5, stdout: '' });
     expect(invalid).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/^error: name must [^\n]*\n$/) as string,
+      stderr: expect.stringMatching(/^error: [^\n]* reserved[^\n]*\n$/) as string,
     });
     expect(noKey).toMatchObject({ code: 3, stderr: expect.stringContaining('This is not a key') as string });
     for (const { stderr } of [scope, usage, unknown, unreachable]) expect(stderr).not.toMatch(/^ +at /m);

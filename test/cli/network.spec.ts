@@ -87,7 +87,7 @@ describe('The command line on a network', () => {
       ['an address without http://', () => ({ HTTP_PROXY: new URL(proxy).host })],
       ['other hosts in NO_PROXY', () => ({ HTTP_PROXY: proxy, NO_PROXY: 'example.com,localhost' })],
     ])('with %s', async (_, env) => {
-      const ran = await run({ ...env(), SLUICE_BASE_URL: 'http://sluice.invalid' }, 'whoami', '--json');
+      const ran = await run({ ...env(), SLUICE_BASE_URL: 'http://sluice.invalid' }, 'delivery', 'pull', '--json');
       expect(ran).toMatchObject({ code: 0, stderr: '' });
       expect(asked).toEqual(['http://sluice.invalid/account']);
     });
@@ -95,7 +95,7 @@ describe('The command line on a network', () => {
     it('gives it the password of its URL, and shows that nowhere', async () => {
       const { host } = new URL(proxy);
       const env = { HTTP_PROXY: `http://user:secret@${host}`, SLUICE_BASE_URL: 'http://sluice.invalid' };
-      expect(await run(env, 'whoami', '--json')).toMatchObject({ code: 0, stderr: '' });
+      expect(await run(env, 'delivery', 'pull', '--json')).toMatchObject({ code: 0, stderr: '' });
       expect(asked).toEqual([`http://sluice.invalid/account Basic ${Buffer.from('user:secret').toString('base64')}`]);
       const away = await run(
         { ...env, HTTP_PROXY: 'http://user:secret@127.0.0.1:1' },
@@ -114,9 +114,9 @@ describe('The command line on a network', () => {
       ['only HTTPS_PROXY', () => ({ HTTPS_PROXY: proxy })],
       ['an empty variable', () => ({ HTTP_PROXY: '' })],
     ])('not with %s', async (_, env) => {
-      const ran = await run({ ...env(), SLUICE_BASE_URL: `http://127.0.0.1:${port}` }, 'whoami', '--json');
+      const ran = await run({ ...env(), SLUICE_BASE_URL: `http://127.0.0.1:${port}` }, 'delivery', 'pull', '--json');
       expect(ran).toMatchObject({ code: 0, stderr: '' });
-      expect([asked, got]).toEqual([[], ['GET /account']]);
+      expect([asked, got]).toEqual([[], ['PATCH /account']]);
     });
 
     it('tunnels HTTPS, and forwards to this machine without it', async () => {

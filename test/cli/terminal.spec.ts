@@ -1,4 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync } from 'node:fs';
 import { accountOf, sharedApi } from '../support/api.js';
 import { Cli, CLI_SCRIPT } from '../support/cli.js';
 import { until } from '../support/processes.js';
@@ -46,6 +47,25 @@ describeUnless(hasTmux ? null : 'tmux is not installed: the command line is not 
       await shows('Queued');
       await shows(/\[33mqueued/);
       type('fg');
+      tmux('send-keys', 'C-c');
+
+      const opener = cli.file('xdg-open', `#!/bin/sh\necho "$1" > '${cli.home}/opened'\n`);
+      chmodSync(opener, 0o755);
+      type(`clear; PATH="${cli.home}:$PATH" DISPLAY=:0 sluice open msg_x`);
+      await shows(`${api.url}/#/messages/msg_x`);
+      if (process.platform === 'linux')
+        await until(() =>
+          spawnSync('cat', [`${cli.home}/opened`])
+            .stdout.toString()
+            .endsWith('#/messages/msg_x\n'),
+        );
+
+      type('clear; sluice list --watch');
+      await shows(/ID +STATUS +AGE/);
+      const { id } = await api.sent(account, { body: { message: 'while it is watched' } });
+      await shows(/queued.* while it is watched/);
+      await api.ask(account, `POST /messages/${id}/cancel`);
+      await shows(/cancelled.* while it is watched/);
       tmux('send-keys', 'C-c');
 
       type('clear; sluice usage; sluice keys revoke key_unknown');

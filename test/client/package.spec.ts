@@ -1,14 +1,16 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { build } from 'esbuild';
 import { Webhook } from 'standardwebhooks';
 import { CHROMIUM, startBrowser } from '../support/browser.js';
 import { accountOf, sharedApi } from '../support/api.js';
 import { ROOT } from '../support/processes.js';
 import { describeUnless } from '../support/skipping.js';
+import { installTarball } from '../support/packages.js';
 import { bundled } from './bundled.js';
 
 const CONSUMER = `
@@ -16,6 +18,10 @@ const CONSUMER = `
   export async function use(sluice: Sluice): Promise<Message[]> {
     try {
       await sluice.messages.send('hello', { deliverAt: new Date(), signal: undefined });
+      await sluice.messages.send({ message: 'hello', type: 'order.paid', metadata: { region: 'eu' } });
+      // @ts-expect-error: a message has a text
+      await sluice.messages.send({ type: 'order.paid' });
+      Sluice.fromEnv({ onResponse: ({ requestId, rateLimit }) => console.log(requestId, rateLimit?.remaining) });
       await verifyWebhook({}, '', '');
     } catch (error) {
       if (error instanceof RateLimitError) console.log(error.retryAfter);
@@ -65,12 +71,12 @@ function install(): string | null {
   }
 }
 
-describe('The package @sluice/client', () => {
+describe('The package @sluice/client, installed from its tarball in an empty folder,', () => {
   const api = sharedApi();
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sluice-package-'));
-    await run(process.execPath, [join(ROOT, 'scripts/build-client.mjs'), join(folder, 'node_modules/@sluice/client')]);
+    await installTarball('client', folder);
     await copyFile(join(__dirname, 'programs/use.mjs'), join(folder, 'use.mjs'));
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -114,6 +120,37 @@ describe('The package @sluice/client', () => {
     // Where there is no tsconfig.json.
     const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
     await run(process.execPath, [tsc, ...options, ...environment, path], folder);
+  });
+
+  it('works when it is bundled with a program, and has types for one that is', async () => {
+    const path = await file('bundled.ts', CONSUMER + LOAD.mjs + USE);
+    const outfile = join(folder, 'bundled.mjs');
+    await build({
+      entryPoints: [path],
+      outfile,
+      bundle: true,
+      format: 'esm',
+      platform: 'neutral',
+      external: ['./use.mjs'],
+    });
+    const output = await run(process.execPath, [outfile, api.url, JSON.stringify(signedWebhook())], folder);
+    expect(JSON.parse(output)).toMatchObject({ consumed: ['one', 'two', 'three'], windows: ['minute', 'day'] });
+
+    const consumer = await file('consumer.ts', CONSUMER);
+    const options = ['--noEmit', '--strict', '--module', 'preserve', '--moduleResolution', 'bundler'];
+    const environment = ['--target', 'es2022', '--lib', 'es2022,dom,dom.iterable'];
+    await run(
+      process.execPath,
+      [join(ROOT, 'node_modules/typescript/bin/tsc'), ...options, ...environment, consumer],
+      folder,
+    );
+  });
+
+  it('has what a reader expects, and no sources', async () => {
+    const installed = join(folder, 'node_modules/@sluice/client');
+    expect((await readdir(installed)).sort()).toEqual(['LICENSE', 'README.md', 'cjs', 'esm', 'package.json']);
+    const types = (await readdir(join(installed, 'esm'))).filter((name) => name.endsWith('.ts'));
+    expect(types.every((name) => name.endsWith('.d.ts')) && types.includes('index.d.ts')).toBe(true);
   });
 });
 

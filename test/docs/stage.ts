@@ -13,7 +13,7 @@ const PORTS_PER_RANGE = 4;
 /** The file with the API key of the examples. */
 const DEV_KEY = '.data/dev-key';
 /** Other tests write into the last two. */
-const NOT_COPIED = ['.git', '.data', 'coverage', 'node_modules', 'dist/bench', 'dist/client'];
+const NOT_COPIED = ['.git', '.data', 'coverage', 'node_modules', 'dist/bench', 'dist/packages'];
 
 /**
  * The folder, ports and database in which the commands of a page run. Ports and the database URL of the page are

@@ -6,6 +6,7 @@ const CONSUME = 'libs/client/consume.ts';
 const CONSUME_SPEC = 'test/client/consume.spec.ts';
 const EVENTS = 'libs/client/events.ts';
 const EVENTS_SPEC = 'test/client/events.spec.ts';
+const PYTHON = 'test/clients/python.spec.ts';
 
 export default [
   {
@@ -110,7 +111,7 @@ export default [
   {
     what: 'an invalid API key is in the error of fetch',
     file: TRANSPORT,
-    find: 'if (apiKey !== null && !/^[\\x21-\\x7e]+$/.test(apiKey))',
+    find: "if (apiKey !== null && !/^[\\x21-\\x7e]+$/.test(apiKey ?? ''))",
     replace: "if (apiKey !== null && apiKey === '')",
     tests: [CALLS],
   },
@@ -211,5 +212,42 @@ export default [
     find: 'const timer = setTimeout(close, SILENCE_MS);',
     replace: 'const timer = setTimeout(() => undefined, SILENCE_MS);',
     tests: [EVENTS_SPEC],
+  },
+  {
+    what: 'an error of a listener of responses repeats the request',
+    file: TRANSPORT,
+    find: '        this.rateLimit = readRateLimit(response.headers) ?? this.rateLimit;',
+    replace:
+      '        this.rateLimit = readRateLimit(response.headers) ?? this.rateLimit;\n        this.#tell(response, sent.method, path, call);',
+    tests: ['test/client/construction.spec.ts'],
+  },
+  {
+    what: 'the Python client sends each try with another idempotency key',
+    file: 'clients/python/sluice/transport.py',
+    find: 'return self._try(request.Request(url, data, sent, method=method), max(seconds, 0.001))',
+    replace:
+      'sent = {name: value + str(tries) if name == "Idempotency-Key" else value for name, value in sent.items()}; return self._try(request.Request(url, data, sent, method=method), max(seconds, 0.001))',
+    tests: [PYTHON],
+  },
+  {
+    what: 'the Python client repeats what could be done twice',
+    file: 'clients/python/sluice/transport.py',
+    find: 'if is_last or not failure.is_retryable or not (can_repeat or is_nothing_done):',
+    replace: 'if is_last or not failure.is_retryable:',
+    tests: [PYTHON],
+  },
+  {
+    what: 'the Python client extends no leases',
+    file: 'clients/python/sluice/consume.py',
+    find: 'while not self._settled.wait(self._seconds / 2):',
+    replace: 'while not self._settled.wait(self._seconds * 50):',
+    tests: [PYTHON],
+  },
+  {
+    what: 'the Python client trusts every webhook',
+    file: 'clients/python/sluice/webhooks.py',
+    find: 'if version == "v1" and hmac.compare_digest(_bytes_of(encoded), expected):',
+    replace: 'if version == "v1" and expected:',
+    tests: [PYTHON],
   },
 ];

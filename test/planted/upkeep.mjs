@@ -50,7 +50,7 @@ export default [
   },
   {
     what: 'sluice verify exits with 0 although a guarantee was broken',
-    file: 'apps/cli/commands/checks.ts',
+    file: 'apps/cli/commands/verify.ts',
     find: 'process.exitCode = isKept ? EXIT.ok : EXIT.failed;',
     replace: 'process.exitCode = EXIT.ok;',
     tests: ['test/cli/verify.spec.ts'],

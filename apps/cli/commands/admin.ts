@@ -1,9 +1,10 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { NotFoundError, type AuditEntry, type Plan, type PlanInput } from '#client/index.js';
-import { id, integer, limitOption, withExamples } from '../input/arguments.js';
+import { id, integer, limitOption, planName, withExamples } from '../input/arguments.js';
 import type { Context } from '../support/context.js';
 import { firstOf } from '../support/lists.js';
-import { time, type Column, type Output } from '../support/output.js';
+import { time, type Output } from '../support/output.js';
+import type { Column } from '../support/table.js';
 import { confirm } from '../support/prompts.js';
 import { addOperatorsAccounts } from './operators-accounts.js';
 import { addBans } from './operators-bans.js';
@@ -74,7 +75,7 @@ function addPlans(admin: Command, context: Context): void {
   plans
     .command('get')
     .description('Show a plan')
-    .argument('<name>')
+    .argument('<name>', '', planName)
     .action(async (name: string) => {
       show(context.output, await api().get(name));
     });
@@ -82,7 +83,7 @@ function addPlans(admin: Command, context: Context): void {
   const put = plans
     .command('put')
     .description('Create a plan, or change what the options name')
-    .argument('<name>', '1 to 40 of a-z, 0-9 and -')
+    .argument('<name>', '1 to 40 of a-z, 0-9 and -', planName)
     .option('--per-minute <n>', 'requests a minute', integer(1, 1e9))
     .option('--per-day <n>', 'requests a day', integer(1, 1e9))
     .option('--individual', 'limits are agreed with each account')
@@ -106,7 +107,7 @@ function addPlans(admin: Command, context: Context): void {
   plans
     .command('delete')
     .description('Delete a plan that no account has')
-    .argument('<name>')
+    .argument('<name>', '', planName)
     .option('-y, --yes', 'do not ask')
     .action(async (name: string, { yes }: { yes?: true }) => {
       await confirm(`Delete the plan ${name}?`, yes);

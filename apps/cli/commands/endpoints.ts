@@ -3,10 +3,12 @@ import type { Endpoint } from '#client/index.js';
 import { idArgument, integer, limitOption, withExamples } from '../input/arguments.js';
 import { typeFilter } from '../input/message-fields.js';
 import { timeOption } from '../input/times.js';
+import { endpointUrl } from '../input/urls.js';
 import type { Context } from '../support/context.js';
 import { CliError } from '../support/exit-codes.js';
 import { firstOf } from '../support/lists.js';
-import { count, time, type Column, type Output } from '../support/output.js';
+import { count, time, type Output } from '../support/output.js';
+import type { Column } from '../support/table.js';
 import { confirm } from '../support/prompts.js';
 import { visible } from '../support/visible.js';
 
@@ -49,7 +51,7 @@ export function addEndpoints(program: Command, context: Context): void {
     );
 
   const create = withSettings(endpoints.command('create').description('Create an endpoint'))
-    .argument('<url>', 'where messages are posted')
+    .argument('<url>', 'where messages are posted', endpointUrl)
     .action(async (url: string, settings: Settings) => {
       const endpoint = await api().create({ ...changesOf(settings), url });
       showSecret(context.output, endpoint, endpoint.id);
@@ -69,7 +71,7 @@ export function addEndpoints(program: Command, context: Context): void {
 
   const update = withSettings(endpoints.command('update').description('Change an endpoint'))
     .addArgument(idArgument('ep'))
-    .option('--url <url>', 'where messages are posted')
+    .option('--url <url>', 'where messages are posted', endpointUrl)
     .addOption(new Option('--all-types', 'give it messages of all types').conflicts('type'))
     .addOption(new Option('--without-headers', 'send no headers along').conflicts('header'))
     .action(async (id: string, settings: Settings) => {

@@ -1,10 +1,11 @@
 import { Option, type Command } from 'commander';
 import type { ApiKey, NewApiKey, Scope } from '#client/index.js';
-import { idArgument, integer, limitOption, withExamples } from '../input/arguments.js';
+import { idArgument, integer, limitOption, validName, withExamples } from '../input/arguments.js';
 import { timeOption } from '../input/times.js';
 import type { Context } from '../support/context.js';
 import { firstOf } from '../support/lists.js';
-import { time, type Column, type Output } from '../support/output.js';
+import { time, type Output } from '../support/output.js';
+import type { Column } from '../support/table.js';
 import { confirm } from '../support/prompts.js';
 import { visible } from '../support/visible.js';
 
@@ -39,7 +40,7 @@ export function addKeys(program: Command, context: Context): void {
   const create = keys
     .command('create')
     .description('Create a key, which is shown only once')
-    .argument('<name>', 'what it is for')
+    .argument('<name>', 'what it is for', validName)
     .addOption(new Option('--scope <scope...>', 'what it may do (all that your key may)').choices(SCOPES))
     .addOption(timeOption('--expires-at <time>', 'when it stops working'))
     .action(async (name: string, { scope, expiresAt }: { scope?: Scope[]; expiresAt?: string }) => {

@@ -1,10 +1,10 @@
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
-import { SluiceError, type Sluice } from '#client/index.js';
+import { SluiceError, type Account, type AccountResource, type Sluice } from '#client/index.js';
 import { withExamples } from '../input/arguments.js';
 import { variable, type Context } from '../support/context.js';
 import { CliError, EXIT } from '../support/exit-codes.js';
-import { planLine } from '../support/output.js';
+import { planLine, time } from '../support/output.js';
 import { visible } from '../support/visible.js';
 import { askSecret, isInteractive } from '../support/prompts.js';
 
@@ -39,18 +39,23 @@ export function addLogin(program: Command, context: Context): void {
 
   program
     .command('whoami')
-    .description('Show the account of your API key')
+    .description('Show your API key and its account')
     .action(async () => {
-      const { output, baseUrl } = context;
-      const account = await context.sluice().account.get();
-      const key = context.keySource;
-      output.result({ baseUrl, key, account }, () =>
+      const { output, baseUrl, keySource } = context;
+      const { account } = context.sluice();
+      const apiKey = await account.keys.current();
+      const own = await visibleAccount(account);
+      output.result({ baseUrl, key: keySource, apiKey, account: own }, () =>
         output.fields({
-          Account: `${account.name} (${account.id})`,
-          Plan: planLine(account),
-          Delivery: account.paused ? `${account.delivery}, paused` : account.delivery,
+          ...(own !== null && {
+            Account: `${own.name} (${own.id})`,
+            Plan: planLine(own),
+            Delivery: own.paused ? `${own.delivery}, paused` : own.delivery,
+          }),
           Service: baseUrl,
-          Key: `from ${key}`,
+          Key: `${apiKey.name} (${apiKey.id}), from ${keySource}`,
+          Scopes: apiKey.scopes.join(' '),
+          Expires: apiKey.expiresAt === null ? 'never' : time(apiKey.expiresAt),
         }),
       );
     });
@@ -79,9 +84,13 @@ async function readKey(question: string): Promise<string> {
 
 /** @returns the account; null if the key is valid but may not see it */
 async function checkKey(sluice: Sluice): Promise<{ id: string; name: string } | null> {
+  const account = await visibleAccount(sluice.account);
+  return account === null ? null : { id: account.id, name: account.name };
+}
+
+async function visibleAccount(account: AccountResource): Promise<Account | null> {
   try {
-    const { id, name } = await sluice.account.get();
-    return { id, name };
+    return await account.get();
   } catch (error) {
     if (error instanceof SluiceError && error.code === 'insufficient_scope') return null;
     throw error;

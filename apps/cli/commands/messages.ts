@@ -1,17 +1,18 @@
 import { Option, type Command } from 'commander';
 import { ConflictError, NotFoundError, type Attempt, type Message, type Sluice } from '#client/index.js';
-import { id, idArgument, limitOption, visibleAscii, withExamples } from '../input/arguments.js';
+import { idArgument, visibleAscii, withExamples } from '../input/arguments.js';
 import { selects, typeFilterOption } from '../input/message-fields.js';
 import { timeOption } from '../input/times.js';
 import type { Context } from '../support/context.js';
 import { CliError } from '../support/exit-codes.js';
-import { report } from '../support/errors.js';
-import { firstOf } from '../support/lists.js';
-import { MESSAGE_COLUMNS, messageLine, STATUSES } from '../support/messages.js';
-import { count, time, type Column } from '../support/output.js';
+import { reasonOf, report } from '../support/errors.js';
+import { messageLine, STATUSES } from '../support/messages.js';
+import { count, time } from '../support/output.js';
+import type { Column } from '../support/table.js';
 import { outputClosed } from '../support/pipes.js';
 import { stopSignal } from '../support/signals.js';
 import { visible } from '../support/visible.js';
+import { addList } from './list.js';
 
 const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
   ['#', ({ number }) => String(number)],
@@ -23,47 +24,18 @@ const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
   ['ERROR', ({ error }) => error ?? ''],
 ];
 
-interface ListOptions {
-  readonly status?: Message['status'];
-  readonly endpoint?: string;
+interface CancelOptions {
   readonly type?: string;
   readonly since?: string;
   readonly until?: string;
-  readonly limit: number;
+  readonly all?: true;
 }
-
-type CancelOptions = Pick<ListOptions, 'type' | 'since' | 'until'> & { readonly all?: true };
 
 /** One request cancels at most so many. */
 const MAX_CANCELLED = 10_000;
 
 export function addMessages(program: Command, context: Context): void {
-  const list = program
-    .command('list')
-    .alias('ls')
-    .description('List messages, newest first')
-    .addOption(new Option('-s, --status <status>', 'only messages with this status').choices(STATUSES))
-    .addOption(
-      new Option('-e, --endpoint <id>', 'only messages whose delivery to this endpoint has failed')
-        .argParser(id('ep'))
-        .implies({ status: 'failed' }),
-    )
-    .addOption(typeFilterOption('messages'))
-    .addOption(timeOption('--since <time>', 'only messages that were accepted from this time on'))
-    .addOption(timeOption('--until <time>', 'only messages that were accepted before this time'))
-    .addOption(limitOption(20))
-    .action(async ({ endpoint, limit, ...filter }: ListOptions) => {
-      const page = { ...filter, endpointId: endpoint, limit: Math.min(limit, 100) };
-      const messages = context.sluice().messages.list(page);
-      await context.output.list(firstOf(messages, limit), MESSAGE_COLUMNS, 'There are no such messages.');
-    });
-  withExamples(
-    list,
-    'sluice list',
-    'sluice list --status failed --limit 100',
-    "sluice list --type 'order.*' --since 2026-11-21",
-    "sluice list --json | jq -r '.[].message'",
-  );
+  addList(program, context);
 
   const get = program
     .command('get')
@@ -171,7 +143,7 @@ export function addMessages(program: Command, context: Context): void {
           output.note('Waiting for changes. Press Ctrl-C to stop.');
         },
         onDisconnect: (error) => {
-          output.warn(`The connection was lost${error === null ? '' : `: ${error.message}`}. Connecting again …`);
+          output.warn(`The connection was lost.${error === null ? '' : ` ${reasonOf(error)}`} Connecting again …`);
         },
       });
       for await (const event of events) {

@@ -1,11 +1,20 @@
 import { Option, type Command } from 'commander';
 import type { OperatorsAccount } from '#client/index.js';
-import { filled, idArgument, integer, limitOption, visibleAscii, withExamples } from '../input/arguments.js';
+import {
+  idArgument,
+  integer,
+  limitOption,
+  planName,
+  validName,
+  visibleAscii,
+  withExamples,
+} from '../input/arguments.js';
 import type { Scope } from '#client/index.js';
 import { timeOption } from '../input/times.js';
 import type { Context } from '../support/context.js';
 import { firstOf } from '../support/lists.js';
-import { planLine, time, type Column, type Output } from '../support/output.js';
+import { planLine, time, type Output } from '../support/output.js';
+import type { Column } from '../support/table.js';
 import { confirm } from '../support/prompts.js';
 import { visible } from '../support/visible.js';
 import { KEY_COLUMNS, SCOPES, show as showKey } from './keys.js';
@@ -58,7 +67,7 @@ export function addOperatorsAccounts(admin: Command, context: Context): void {
   const create = withLimits(
     accounts.command('create').description('Create an account with its first key, which is shown only once'),
   )
-    .argument('<name>', 'of the account')
+    .argument('<name>', 'of the account', validName)
     .option('--external-id <external-id>', 'what your own systems call it', visibleAscii)
     .action(async (name: string, { plan, externalId, ...choices }: Choices) => {
       const limits = limitsOf(create, choices);
@@ -98,7 +107,7 @@ export function addOperatorsAccounts(admin: Command, context: Context): void {
     .command('rename')
     .description('Change the name of an account')
     .addArgument(idArgument('acct'))
-    .argument('<name>', 'the new name')
+    .argument('<name>', 'the new name', validName)
     .action(async (id: string, name: string) => {
       show(context.output, await api().accounts.update(id, { name }));
     });
@@ -146,7 +155,7 @@ export function addOperatorsAccounts(admin: Command, context: Context): void {
     .command('create')
     .description('Create a key for an account, which is shown only once')
     .addArgument(idArgument('acct'))
-    .argument('<name>', 'what it is for')
+    .argument('<name>', 'what it is for', validName)
     .addOption(new Option('--scope <scope...>', 'what it may do (everything)').choices(SCOPES))
     .addOption(timeOption('--expires-at <time>', 'when it stops working'))
     .action(async (id: string, name: string, { scope, expiresAt }: { scope?: Scope[]; expiresAt?: string }) => {
@@ -168,7 +177,7 @@ export function addOperatorsAccounts(admin: Command, context: Context): void {
 
 function withLimits(command: Command): Command {
   return command
-    .option('--plan <plan>', 'the name of the plan', filled)
+    .option('--plan <plan>', 'the name of the plan', planName)
     .option('--per-minute <n>', 'requests a minute, with a plan that has no limits of its own', integer(1, 1e9))
     .option('--per-day <n>', 'requests a day, with such a plan', integer(1, 1e9));
 }

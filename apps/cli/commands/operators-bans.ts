@@ -3,7 +3,8 @@ import type { Ban } from '#client/index.js';
 import { id, idArgument, limitOption } from '../input/arguments.js';
 import type { Context } from '../support/context.js';
 import { firstOf } from '../support/lists.js';
-import { time, type Column } from '../support/output.js';
+import { time } from '../support/output.js';
+import type { Column } from '../support/table.js';
 
 const BAN_COLUMNS: readonly Column<Ban>[] = [
   ['KEY', ({ keyId }) => keyId],

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import type { Command } from 'commander';
+import { MAX_TEXT_BYTES } from '../batch/lines.js';
 import { sendBatch, type BatchOptions } from '../batch/send-batch.js';
 import { filled, integer, readable, visibleAscii, withExamples } from '../input/arguments.js';
 import { addFieldOptions, fieldsOf } from '../input/message-fields.js';
@@ -69,11 +70,21 @@ export function addSend(program: Command, context: Context): void {
 async function sendOne(message: string | undefined, options: Options, context: Context): Promise<void> {
   const { deliverAt, idempotencyKey } = options;
   const sluice = context.sluice();
-  const text = message !== undefined && message !== '-' ? message : decode(await readAll(options.file));
+  const text = sendable(message !== undefined && message !== '-' ? message : decode(await readAll(options.file)));
   const sent = await sluice.messages.send(text, { ...fieldsOf(options), deliverAt, idempotencyKey });
   context.output.result(sent, () => visible(sent.id));
   if (context.output.isTerminal)
     context.output.success(deliverAt === undefined ? 'Queued' : `Scheduled for ${deliverAt}`);
+}
+
+/** What no service accepts costs no request. */
+function sendable(text: string): string {
+  if (text === '') throw new CliError('The message is empty.', EXIT.usage);
+  if (text.includes('\0')) throw new CliError('A message cannot contain the character NUL.', EXIT.usage);
+  if (Buffer.byteLength(text) > MAX_TEXT_BYTES) {
+    throw new CliError(`A message has at most ${MAX_TEXT_BYTES.toLocaleString('en-US')} bytes.`, EXIT.usage);
+  }
+  return text;
 }
 
 async function readAll(file: string | undefined): Promise<Buffer> {
@@ -86,6 +97,6 @@ function decode(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new CliError('The message is not valid UTF-8: encode it, for example as base64.');
+    throw new CliError('The message is not valid UTF-8: encode it, for example as base64.', EXIT.usage);
   }
 }

@@ -5,7 +5,8 @@ import { timeOption } from '../input/times.js';
 import type { Context } from '../support/context.js';
 import { csvLine } from '../support/csv.js';
 import { firstOf } from '../support/lists.js';
-import { bytes, count, time, type Column, type Output } from '../support/output.js';
+import { bytes, count, time, type Output } from '../support/output.js';
+import type { Column } from '../support/table.js';
 
 export interface HistoryOptions extends UsageHistoryOptions {
   readonly csv?: true;

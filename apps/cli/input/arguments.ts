@@ -17,6 +17,18 @@ export function filled(text: string): string {
   return text;
 }
 
+/** A parser of the name of an account or a key. */
+export function validName(text: string): string {
+  if (text.trim() !== '' && Array.from(text).length <= 100) return text;
+  throw new InvalidArgumentError('It must have 1 to 100 characters.');
+}
+
+/** A parser of the name of a plan. */
+export function planName(text: string): string {
+  if (/^[a-z0-9-]{1,40}$/.test(text)) return text;
+  throw new InvalidArgumentError('It must be 1 to 40 of a-z, 0-9 and -.');
+}
+
 /** A parser of values that are sent in a header. */
 export function visibleAscii(text: string): string {
   if (/^[\x21-\x7e]{1,255}$/.test(text)) return text;

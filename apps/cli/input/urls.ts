@@ -27,6 +27,16 @@ export function parseForwardUrl(text: string, name: string): string {
   return url.href;
 }
 
+/** A parser of the URL of an endpoint. The service knows which hosts it may reach. */
+export function endpointUrl(text: string): string {
+  if (httpUrl(text) !== null) return text;
+  // Without the URL, which may have a password.
+  throw new CliError(
+    'The URL of an endpoint must be like https://example.com/hooks, without a password or fragment.',
+    EXIT.usage,
+  );
+}
+
 /** The URL by which a service reaches a port of this machine. */
 export function parseReceiverUrl(text: string, name: string): string {
   const url = httpUrl(text);

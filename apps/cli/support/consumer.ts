@@ -1,5 +1,6 @@
 import { PermissionError, SluiceError, type ConsumeOptions, type HeldMessage } from '#client/index.js';
 import type { Context } from './context.js';
+import { reasonOf } from './errors.js';
 import { CliError } from './exit-codes.js';
 import { count, type Output } from './output.js';
 import { outputClosed } from './pipes.js';
@@ -38,8 +39,8 @@ export async function consume({ context, ...options }: Consumption, handle: Hand
   const messages = sluice.consume({
     ...options,
     signal: AbortSignal.any([stop.signal, outputClosed]),
-    onError: ({ message }) => {
-      output.warn(`${message} Trying again …`);
+    onError: (error) => {
+      output.warn(`${reasonOf(error)} Trying again …`);
     },
   });
   try {
@@ -69,7 +70,7 @@ async function settle(message: HeldMessage, output: Output, handled: Promise<str
   } catch (error) {
     // It is delivered again when its lease expires: no reason to keep the others waiting.
     if (!(error instanceof SluiceError)) throw error;
-    output.warn(`${id}: ${error.message}`);
+    output.warn(`${id}: ${reasonOf(error)}`);
     outcome = 'unknown';
   }
   const durationMs = Date.now() - startedAt;

@@ -1,6 +1,7 @@
-import { Sluice, type Retry } from '#client/index.js';
+import { Sluice, type Retry, type SluiceOptions } from '#client/index.js';
 import { CredentialsFile } from '../files/credentials.js';
 import { parseBaseUrl, requireUsablePort } from '../input/urls.js';
+import { reasonOf } from './errors.js';
 import { CliError, EXIT } from './exit-codes.js';
 import { proxiedFetch } from './fetch.js';
 import { duration, Output } from './output.js';
@@ -10,7 +11,7 @@ export interface GlobalOptions {
   readonly baseUrl?: string;
 }
 
-type ClientOptions = Omit<ConstructorParameters<typeof Sluice>[0], 'apiKey' | 'baseUrl'>;
+type ClientOptions = Omit<SluiceOptions, 'apiKey' | 'baseUrl'>;
 
 /** Shorter waits are not worth a line. */
 const NOTICEABLE_MS = 1_000;
@@ -68,7 +69,7 @@ export class Context {
   /** A client that says why nothing happens when it waits, and does not try for long: somebody is waiting for it. */
   clientWith(apiKey: string, options: ClientOptions = {}): Sluice {
     const onRetry = ({ error, waitMs }: Retry) => {
-      if (waitMs >= NOTICEABLE_MS) this.output.warn(`${error.message} Trying again in ${duration(waitMs / 1_000)} …`);
+      if (waitMs >= NOTICEABLE_MS) this.output.warn(`${reasonOf(error)} Trying again in ${duration(waitMs / 1_000)} …`);
     };
     if (!/^[\x21-\x7e]+$/.test(apiKey)) {
       throw new CliError('This is not a key: a key has only visible ASCII characters.', EXIT.refused);

@@ -52,7 +52,12 @@ function sentenceOf(error: SluiceError): string {
     );
   }
   if (error instanceof ConnectionError) {
-    return `${visible(connectionSentence(error))} Is this the right address? See --base-url and SLUICE_BASE_URL.`;
+    return `${reasonOf(error)} Is this the right address? See --base-url and SLUICE_BASE_URL.`;
   }
-  return visible(error.message);
+  return reasonOf(error);
+}
+
+/** What happened, in a sentence, without a remedy. */
+export function reasonOf(error: SluiceError): string {
+  return visible(error instanceof ConnectionError ? connectionSentence(error) : error.message);
 }

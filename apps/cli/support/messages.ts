@@ -1,5 +1,6 @@
 import type { Message } from '#client/index.js';
-import { time, type Column, type Output } from './output.js';
+import { age, time, type Output } from './output.js';
+import type { Column } from './table.js';
 import { visible } from './visible.js';
 
 type Status = Message['status'];
@@ -29,10 +30,10 @@ function colorOf(status: string): (typeof COLORS)[Status] | 'reset' {
 export const MESSAGE_COLUMNS: readonly Column<Message>[] = [
   ['ID', ({ id }) => id],
   ['STATUS', ({ status }) => status, ({ status }) => colorOf(status)],
-  ['CREATED', ({ createdAt }) => time(createdAt)],
-  ['ATTEMPTS', ({ attempts }) => String(attempts)],
-  ['TYPE', ({ type }) => type ?? '-'],
-  ['MESSAGE', ({ message }) => message],
+  ['CREATED', ({ createdAt }) => time(createdAt), undefined, { short: ['AGE', ({ createdAt }) => age(createdAt)] }],
+  ['ATTEMPTS', ({ attempts }) => String(attempts), undefined, { isOptional: true }],
+  ['TYPE', ({ type }) => type ?? '-', undefined, { isOptional: true }],
+  ['MESSAGE', ({ message }) => message, undefined, { minWidth: 24 }],
 ];
 
 /** A message in one line. */

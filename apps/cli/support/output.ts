@@ -2,14 +2,11 @@ import { styleText, stripVTControlCharacters } from 'node:util';
 import type { WriteStream } from 'node:tty';
 import type { Account } from '#client/index.js';
 import { outputClosed } from './pipes.js';
+import { cut, tableOf, type Column, type Style } from './table.js';
 import { visible, visibleJson, visibleLines } from './visible.js';
 
-type Style = Parameters<typeof styleText>[0];
 /** Of the rest, a pipe has nothing. */
 type Stream = Pick<WriteStream, 'write'> & Partial<WriteStream>;
-
-/** A column of a table: its heading, and the text of a row. */
-export type Column<Row> = readonly [heading: string, text: (row: Row) => string, style?: (row: Row) => Style];
 
 /** A text, and from 0 to 1 the length of a bar that illustrates it; without a length, there is none. */
 export interface Share {
@@ -59,19 +56,10 @@ export class Output {
     else if (count === 0) this.note(none);
   }
 
-  private table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], withHeading: boolean): string {
-    const cells = rows.map((row) => columns.map(([, text]) => visible(text(row))));
-    if (!this.isTerminal) return cells.map((line) => line.join('\t')).join('\n');
-    const heading = columns.map(([name]) => name);
-    const widths = heading.map((name, at) => Math.max(name.length, ...cells.map((line) => line[at]?.length ?? 0)));
-    const styles = rows.map((row) => columns.map(([, , style]) => style?.(row) ?? 'reset'));
-    const lines = cells.map((line, row) => this.row(line, widths, styles[row] ?? []));
-    const first = this.row(
-      heading,
-      widths,
-      heading.map(() => 'dim'),
-    );
-    return [...(withHeading ? [first] : []), ...lines].join('\n');
+  private table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], hasHeading: boolean): string {
+    if (!this.isTerminal) return rows.map((row) => columns.map(([, text]) => visible(text(row))).join('\t')).join('\n');
+    const paintRow = (style: Style, text: string) => this.style(style, text);
+    return tableOf(rows, columns, { columns: this.out.columns ?? 80, hasHeading, visible, paint: paintRow });
   }
 
   /** Names and values, one a line. */
@@ -134,23 +122,13 @@ export class Output {
     return new Progress(this.err);
   }
 
-  get isTerminal(): boolean {
-    return this.out.isTTY === true;
+  /** Empties the terminal. */
+  clear(): void {
+    this.out.write('\u001b[2J\u001b[3J\u001b[H');
   }
 
-  private row(cells: readonly string[], widths: readonly number[], styles: readonly Style[]): string {
-    const columns = this.out.columns ?? 80;
-    let used = 0;
-    return cells
-      .map((cell, at) => {
-        const width = widths[at] ?? 0;
-        const isLast = at === cells.length - 1;
-        const room = Math.max(columns - used, 8);
-        used += width + 2;
-        const text = isLast ? cut(cell, room) : `${cell.padEnd(width)}  `;
-        return this.style(styles[at] ?? 'reset', text);
-      })
-      .join('');
+  get isTerminal(): boolean {
+    return this.out.isTTY === true;
   }
 }
 
@@ -195,14 +173,17 @@ function paint(stream: Stream, style: Style, text: string): string {
   return styleText(style, text, { validateStream: false });
 }
 
-function cut(text: string, room: number): string {
-  const characters = Array.from(text);
-  return characters.length <= room ? text : `${characters.slice(0, Math.max(room - 1, 0)).join('')}…`;
-}
-
 /** `2026-11-21T13:14:49Z` */
 export function time(at: string | null): string {
   return at === null ? '-' : at.replace(/\.\d+Z$/, 'Z');
+}
+
+/** How long ago that was: `12s`, `5m`, `3h`, `40d`. */
+export function age(at: string): string {
+  const seconds = Math.max(0, Math.round((Date.now() - Date.parse(at)) / 1_000));
+  if (seconds < 60) return `${seconds}s`;
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)}m`;
+  return seconds < 172_800 ? `${Math.floor(seconds / 3_600)}h` : `${Math.floor(seconds / 86_400)}d`;
 }
 
 /** `8 h 12 min`; the two largest units. */

@@ -5,22 +5,8 @@ import type { Context } from '../support/context.js';
 import { CliError, EXIT } from '../support/exit-codes.js';
 import type { VerifyOptions } from '../verify/verify.js';
 
-/** The commands that check the guarantees. What they need is loaded when they run: it is most of the service. */
-export function addChecks(program: Command, context: Context): void {
-  program
-    .command('census')
-    .description('Count the messages that nothing would deliver, in the database at DATABASE_URL or that of npm start')
-    .action(async () => {
-      const { census } = await import('../census.js');
-      const strayMessages = await census();
-      context.output.result(
-        { strayMessages },
-        () =>
-          `${strayMessages} messages are queued or processing without an outbox entry, a live job or an unexpired claim.`,
-      );
-      process.exitCode = strayMessages === 0 ? EXIT.ok : EXIT.failed;
-    });
-
+/** The command that checks the guarantees from outside. */
+export function addVerify(program: Command, context: Context): void {
   const verify = program
     .command('verify')
     .description('Send messages for a while, and compare the responses with what is stored and delivered')

@@ -1,0 +1,20 @@
+import type { Command } from 'commander';
+import type { Context } from '../support/context.js';
+import { EXIT } from '../support/exit-codes.js';
+
+/** The command that needs the database. What it imports is loaded when it runs: it is most of the service. */
+export function addCensus(program: Command, context: Context): void {
+  program
+    .command('census')
+    .description('Count the messages that nothing would deliver, in the database at DATABASE_URL or that of npm start')
+    .action(async () => {
+      const { census } = await import('../census.js');
+      const strayMessages = await census();
+      context.output.result(
+        { strayMessages },
+        () =>
+          `${strayMessages} messages are queued or processing without an outbox entry, a live job or an unexpired claim.`,
+      );
+      process.exitCode = strayMessages === 0 ? EXIT.ok : EXIT.failed;
+    });
+}

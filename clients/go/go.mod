@@ -1,0 +1,3 @@
+module example.com/sluice
+
+go 1.23

@@ -1,0 +1,192 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Webhook } from 'standardwebhooks';
+import { faultOf, Programs, TEXTS } from '../docs/programs.js';
+import { FINAL, PASSING } from '../support/hostile-proxy.js';
+import { describeUnless } from '../support/skipping.js';
+
+interface Sent {
+  readonly id: string | null;
+  readonly error: string | null;
+}
+
+interface KeptClient {
+  readonly language: string;
+  /** A command that succeeds if the language is there. */
+  readonly needs: readonly [string, ...string[]];
+  readonly prepare?: (folder: string) => void;
+  readonly command: (folder: string) => readonly [string, readonly string[]];
+  readonly env: Readonly<Record<string, string>>;
+  /** Whether a message that a handler neither acknowledges nor rejects is rejected: otherwise there is no such thing. */
+  readonly canForget: boolean;
+}
+
+/** What a client does that is kept by hand, tried by its program in test/clients/programs/. */
+export function describeClient({ language, needs, prepare, command, env, canForget }: KeptClient): void {
+  const [tool, ...args] = needs;
+  const isMissing = spawnSync(tool, args).status !== 0;
+  const reason = isMissing ? `The ${language} client: ${tool} is not installed, or too old.` : null;
+  describeUnless(reason)(`The ${language} client`, () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-kept-'));
+    const programs = new Programs();
+    const { api, account } = programs;
+    beforeAll(() => prepare?.(folder), 300_000);
+    afterAll(() => {
+      rmSync(folder, { recursive: true, force: true });
+    });
+
+    const does = async <T>(task: object): Promise<T> => {
+      const [program, args] = command(folder);
+      const { code, output } = await programs.start(program, args, env, JSON.stringify(task)).ended();
+      if (code !== 0) throw new Error(`It ended with ${String(code)}:\n${output.join('\n')}`);
+      return JSON.parse(output[0]) as T;
+    };
+    const send = (cases: readonly object[]) => does<Sent[]>({ do: 'send', cases });
+    const stored = async () => {
+      const rows = await api.sql<{ id: string; text: string; status: string; attempts: number }>(
+        'SELECT id, text, status, attempts FROM sluice.messages WHERE account_id = $1 ORDER BY id',
+        [account.id],
+      );
+      return new Map(rows.map((row) => [row.id, row]));
+    };
+    const pull = () => api.ask(account, 'PATCH /account', { delivery: 'pull' });
+
+    it('sends each message once, for any fault of the first request, without a key of the caller', async () => {
+      const titles = Object.keys(PASSING);
+      const sent = await send(titles.map((text) => ({ text, url: programs.proxy.with(faultOf(text)) })));
+      const messages = await stored();
+      expect(sent.map(({ id, error }) => messages.get(id ?? '')?.text ?? error)).toEqual(titles);
+      expect(messages.size).toBe(titles.length);
+    });
+
+    it('ends with an error when no repetition helps, and has sent nothing', async () => {
+      const sent = await send(Object.values(FINAL).map((fault) => ({ text: 'x', url: programs.proxy.with(fault) })));
+      expect(sent).toEqual(Object.keys(FINAL).map(() => ({ id: null, error: 'unexpected_response' })));
+      expect((await stored()).size).toBe(0);
+    });
+
+    it('sends any text as it is', async () => {
+      const sent = await send(
+        Object.values(TEXTS).map((text, at) => ({ text, url: programs.proxy.with(), key: `k${at}` })),
+      );
+      const messages = await stored();
+      expect(sent.map(({ id, error }) => messages.get(id ?? '')?.text ?? error)).toEqual(Object.values(TEXTS));
+    });
+
+    it('sends twice with a key of the caller what is one message, and refuses a key that is none', async () => {
+      const url = programs.proxy.with();
+      const paid = { text: 'paid', url, key: 'order-4711' };
+      const [first, second, other] = await send([paid, paid, { text: 'paid', url, key: 'a b' }]);
+      expect(second?.id).toBe(first?.id);
+      expect(other).toEqual({ id: null, error: expect.stringMatching(/idempotency.key must be/) as string });
+      expect((await stored()).size).toBe(1);
+    });
+
+    it('sends a batch, lists, leases, acknowledges, rejects, cancels', async () => {
+      await pull();
+      expect(await does({ do: 'use', url: programs.proxy.with() })).toEqual({
+        sent: ['queued', 'queued'],
+        leased: [
+          ['one', 'order.paid', null],
+          ['two', null, { region: 'eu' }],
+        ],
+        results: ['acknowledged'],
+        late: 'lease_lost',
+        cancelled: 'cancelled',
+        listed: ['three', 'two', 'one'],
+        delivered: ['one'],
+        attempts: ['retried', 'delivered'],
+        got: 'delivered',
+        remaining: true,
+        unknown: 'message_not_found',
+        key: 'unauthorized',
+      });
+    });
+
+    it('does not repeat what could be done twice', async () => {
+      await pull();
+      const { id } = await api.sent(account);
+      const url = programs.proxy.with(faultOf('a response that is lost'));
+      expect(await does({ do: 'cancel', url, id })).toBe('connection_failed');
+      expect((await stored()).get(id)?.status).toBe('cancelled');
+    });
+
+    it('consumes, extends leases, and gets again what was rejected', async () => {
+      await pull();
+      const texts = ['good', 'slow', 'failing', ...(canForget ? ['forgotten'] : [])];
+      const again = ['failing', ...(canForget ? ['forgotten'] : [])];
+      await api.sendBatch(account, { messages: texts });
+      const named = { slow: ['slow'], failing: ['failing'], forgotten: ['forgotten'] };
+      const task = { do: 'consume', lease: 2, count: texts.length + again.length, url: programs.proxy.with() };
+      const handled = await does<[string, number][]>({ ...task, ...named });
+      expect(handled.map(([text]) => text).sort()).toEqual([...texts, ...again].sort());
+      expect(handled.filter(([text]) => text === 'slow')).toEqual([['slow', 1]]);
+      expect([...(await stored()).values()].map(({ status }) => status)).toEqual(texts.map(() => 'delivered'));
+    });
+
+    it('consumes through faults', async () => {
+      await pull();
+      const texts = ['one', 'two', 'three'];
+      await api.sendBatch(account, { messages: texts });
+      const faults = ['a response that is lost', 'an empty 503', 'a response that is cut', 'no response'].map(faultOf);
+      const task = { do: 'consume', lease: 2, slow: [], failing: [], forgotten: [], count: texts.length };
+      const handled = await does<[string, number][]>({ ...task, url: programs.proxy.with(...faults) });
+      expect(handled.map(([text]) => text).sort()).toEqual([...texts].sort());
+      expect([...(await stored()).values()].map(({ status }) => status)).toEqual(texts.map(() => 'delivered'));
+    });
+
+    it('verifies the signature of a webhook', async () => {
+      const secret = `whsec_${Buffer.from('a secret of 24 bytes ….').toString('base64')}`;
+      const other = `whsec_${Buffer.from('another secret, 24 bytes').toString('base64')}`;
+      const body = JSON.stringify({
+        ...{ type: 'message', timestamp: '2026-11-21T09:30:00.123Z' },
+        data: { id: 'msg_1', message: 'Schöne Grüße', createdAt: '2026-11-21T09:30:00.123Z' },
+      });
+      const signed = (with_: string, agoSeconds = 0) => {
+        const at = new Date(Date.now() - agoSeconds * 1_000);
+        return {
+          'Webhook-Id': 'msg_1',
+          'Webhook-Timestamp': String(Math.floor(at.getTime() / 1_000)),
+          'Webhook-Signature': new Webhook(with_).sign('msg_1', at, body),
+        };
+      };
+      const good = signed(secret);
+      const both = `${signed(other)['Webhook-Signature']} v1a,x ${good['Webhook-Signature']}`;
+      const refused = 'WebhookVerificationError';
+      const cases: [object, string][] = [
+        [{ headers: good }, 'Schöne Grüße'],
+        [{ headers: { ...good, 'Webhook-Signature': both } }, 'Schöne Grüße'],
+        [{ headers: signed(secret, 290) }, 'Schöne Grüße'],
+        [{ headers: signed(secret, 310) }, refused],
+        [{ headers: signed(secret, -310) }, refused],
+        [{ headers: signed(other) }, refused],
+        [{ headers: good, body: body.replace('msg_1', 'msg_2') }, refused],
+        [{ headers: { ...good, 'Webhook-Id': 'msg_2' } }, refused],
+        [{ headers: { ...good, 'Webhook-Timestamp': `${good['Webhook-Timestamp']}x` } }, refused],
+        [{ headers: { ...good, 'Webhook-Signature': '' } }, refused],
+        [{ headers: { ...good, 'Webhook-Signature': 'v1,' } }, refused],
+        [{ headers: { ...good, 'Webhook-Signature': 'v1,@@' } }, refused],
+        [{ headers: {} }, refused],
+        [{ headers: good, secret: 'whsec_' }, 'ValueError'],
+        [{ headers: good, secret: 'whsec_@' }, 'ValueError'],
+      ];
+      const results = await does({ do: 'verify', cases: cases.map(([one]) => ({ body, secret, ...one })) });
+      expect(results).toEqual(cases.map(([, result]) => result));
+    });
+
+    it('names what is missing when it is made', async () => {
+      const errors = await does<Record<string, string>>({ do: 'missing' });
+      const sentences = [
+        /api_?key must be an API key/i,
+        /base_?url is missing/i,
+        /base_?url must be/i,
+        /api_?key must/i,
+      ];
+      expect(Object.keys(errors)).toHaveLength(4);
+      const keys = [' http://127.0.0.1', 'slc_x ', 'slc_x 127.0.0.1:3000', 'a b http://127.0.0.1'];
+      for (const [at, key] of keys.entries()) expect(errors[key]).toMatch(sentences[at] ?? /-/);
+    });
+  });
+}
