@@ -1,6 +1,8 @@
 const EDGE = 'libs/platform/http/edge/edge.ts';
 const BAD_REQUESTS = 'test/e2e/edge/400.spec.ts';
 const BODY = 'libs/platform/http/body/json-body.ts';
+const READER = 'libs/platform/http/body/json-reader.ts';
+const READER_SPEC = 'libs/platform/http/body/json-reader.spec.ts';
 const BODY_SPEC = 'libs/platform/http/body/json-body.spec.ts';
 const DATABASE = 'libs/platform/database/database.ts';
 const CONNECTION = 'libs/platform/database/connection.ts';
@@ -155,11 +157,46 @@ export default [
     tests: [BODY_SPEC],
   },
   {
-    what: 'brackets within strings count as nesting',
+    what: 'a large body is parsed at once',
     file: BODY,
-    find: '} else if (byte === QUOTE) inString = true;',
-    replace: '} else if (byte === QUOTE) inString = depth < 0;',
+    find: 'const isRead = readStep(reader);',
+    replace: 'let isRead = false;\n      while (!isRead) isRead = readStep(reader);',
     tests: [BODY_SPEC],
+  },
+  {
+    what: 'a caller parses several large bodies at once',
+    file: BODY,
+    find: 'perCaller: 1, maxWaitMs',
+    replace: 'perCaller: 100, maxWaitMs',
+    tests: [BODY_SPEC],
+  },
+  {
+    what: 'a caller whose body took long to parse does not wait',
+    file: BODY,
+    find: 'const WAITS = 4;',
+    replace: 'const WAITS = 0;',
+    tests: [BODY_SPEC],
+  },
+  {
+    what: 'all names of a large body are kept',
+    file: READER,
+    find: 'if (object.names >= MAX_NAMES) return',
+    replace: 'if (object.names === -1) return',
+    tests: [READER_SPEC],
+  },
+  {
+    what: 'a field behind many unknown ones is ignored',
+    file: READER,
+    find: 'return this.nested.has(name) || Object.hasOwn',
+    replace: 'return Object.hasOwn',
+    tests: [READER_SPEC],
+  },
+  {
+    what: 'the fields of a message of a batch are ignored behind many unknown ones',
+    file: 'libs/messages/adapters/http/messages.controller.ts',
+    find: 'Infinity, SendMessageBody)',
+    replace: 'Infinity)',
+    tests: ['test/e2e/post-messages/hostile-bodies.spec.ts'],
   },
   {
     what: 'fields that an object inherits are taken over',

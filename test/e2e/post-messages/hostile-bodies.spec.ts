@@ -39,7 +39,10 @@ describe('a hostile body of POST /messages', () => {
     ],
     ['with arrays nested 200,000 deep', 202, `{"a":${nested('[', ']')},"message":"x"}`],
     ['that is nested 200,000 deep', 400, nested('[', ']')],
-    ['that is nested 250,001 deep', 400, `{"a":${nested('[', ']', 250_000)},"message":"x"}`],
+    ['with arrays nested 500,000 deep', 202, `{"a":${nested('[', ']', 500_000)},"message":"x"}`],
+    ['with 250,000 strings', 202, `{"a":[${'"a",'.repeat(250_000)}0],"message":"x"}`],
+    ['with 60,000 values of metadata', 400, `{"message":"x","metadata":{${manyFields(60_000)}}}`],
+    ['with fields behind 60,000 others', 202, `{${manyFields(60_000)},"metadata":{"a":"b"},"message":"x"}`],
     ['with 250,001 brackets that are text', 202, `{"a":"\\"${'['.repeat(250_001)}","message":"x"}`],
     ['with 250,001 arrays beside each other', 202, `{"a":[${'[],'.repeat(250_001)}0],"message":"x"}`],
     ['of unclosed brackets', 400, filled('[')],
@@ -62,6 +65,17 @@ describe('a hostile body of POST /messages', () => {
     if (status === 202) expect([++accepted, response.body.message]).toEqual([accepted, 'x']);
     expect(await api.stored(account)).toEqual({ messages: accepted, keys: 0 });
     expect(ms).toBeLessThan(LOOSE_CEILING_MS);
+  });
+
+  it.each([
+    ['as few as a message can have', 0],
+    ['40,000 unknown ones', 40_000],
+  ])('reads the fields of a batch behind %s', async (_many, count) => {
+    const unknown = count === 0 ? '' : `${manyFields(count)},`;
+    const body = `{${unknown}"messages":[{${unknown}"message":"x","metadata":{"a":"b"}}]}`;
+    const response = await api.sendBatch(account, { body });
+    expect([response.status, response.body.data]).toMatchObject([202, [{ message: 'x', metadata: { a: 'b' } }]]);
+    accepted++;
   });
 
   it('delays other bodies of its account, but not those of others', async () => {

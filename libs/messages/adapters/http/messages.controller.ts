@@ -113,7 +113,7 @@ export class MessagesController {
     @CurrentCaller() caller: Caller,
     @Headers('idempotency-key') idempotencyKey: string | undefined,
     @Traceparent() traceparent: string | null,
-    @JsonBody(SendBatchBody, Infinity) body: SendBatchBody,
+    @JsonBody(SendBatchBody, Infinity, SendMessageBody) body: SendBatchBody,
     @CountMore() countMore: CountMore,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<object> {

@@ -1,5 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import type { ExecutionContext } from '@nestjs/common';
 import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
 import { IsString } from 'class-validator';
@@ -22,9 +23,14 @@ class Controller {
 }
 
 /** What the handler gets from a request. */
-function read(raw: Readable, headers: Record<string, string>, reply = new EventEmitter()): Promise<Body> {
+function read(
+  raw: Readable,
+  headers: Record<string, string>,
+  reply = new EventEmitter(),
+  accountId?: string,
+): Promise<Body> {
   const server = { initialConfig: { bodyLimit: LIMIT }, bodies: new BufferBudget(16 * LIMIT) };
-  const request = { raw, server, headers, ip: '192.0.2.1' };
+  const request = { raw, server, headers, clientAddress: '192.0.2.1', caller: accountId && { accountId } };
   const http = { getRequest: () => request, getResponse: () => ({ raw: reply }) };
   const context = { switchToHttp: () => http } as unknown as ExecutionContext;
   const parameters = Reflect.getMetadata(ROUTE_ARGS_METADATA, Controller, 'create') as object;
@@ -38,6 +44,9 @@ const bodyOf = (...pieces: (string | Buffer)[]) =>
     pieces.map((piece) => Buffer.from(piece)),
     { objectMode: false },
   );
+
+/** Takes long to parse. */
+const MANY_NAMES = Array.from({ length: 40_000 }, (_, index) => `"n${index}":0`).join();
 
 const bytesAround = (bytes: readonly number[]) =>
   Buffer.concat([Buffer.from('{"text":"'), Buffer.from(bytes), Buffer.from('"}')]);
@@ -57,6 +66,8 @@ describe('JsonBody', () => {
     ['that is there twice', '{"text":"a","text":"b"}', 'b'],
     ['beside unknown ones', '{"__proto__":{"text":"x"},"constructor":1,"text":"a"}', 'a'],
     ['with as many brackets as fit', `{"text":"${'['.repeat(500_000)}"}`, '['.repeat(500_000)],
+    ['beside very many unknown ones', `{${MANY_NAMES},"text":"a",${MANY_NAMES}}`, 'a'],
+    ['beside one that is nested deeply', `{"a":${'['.repeat(400_000)}${']'.repeat(400_000)},"text":"a"}`, 'a'],
     ['with brackets behind a quote', `{"text":"\\"${'{'.repeat(500_000)}"}`, `"${'{'.repeat(500_000)}`],
   ])('takes a field %s, however it arrives', async (_how, body, text) => {
     const bytes = Buffer.from(body);
@@ -77,6 +88,10 @@ describe('JsonBody', () => {
     ['a surrogate in UTF-8', bytesAround([0xed, 0xa0, 0x80]), 'invalid_json'],
     ['a byte order mark', '\ufeff{"text":"a"}', 'invalid_json'],
     ['arrays in one another', `{"text":${'['.repeat(250_001)}`, 'invalid_json'],
+    ['a large body that is no JSON', `{${MANY_NAMES},"text":"a",}`, 'invalid_json'],
+    ['large invalid UTF-8', bytesAround(Array<number>(100_000).fill(0xff)), 'invalid_json'],
+    ['a large body with a missing field', `{${MANY_NAMES}}`, 'validation_failed'],
+    ['a large array', `[{${MANY_NAMES}}]`, 'validation_failed'],
     ['an array', '["a"]', 'validation_failed'],
     ['null', 'null', 'validation_failed'],
     ['a missing field', '{}', 'validation_failed'],
@@ -133,5 +148,30 @@ describe('JsonBody', () => {
       await read(raw, headers, Object.assign(new EventEmitter(), { writeContinue })).catch(() => undefined);
       expect(writeContinue).toHaveBeenCalledTimes(asked);
     }
+  });
+
+  it('parses a large body in many iterations of the event loop', async () => {
+    let iterations = 0;
+    let isParsed = false;
+    const parsed = read(bodyOf(`{${MANY_NAMES},"text":"a"}`), JSON_TYPE).then(() => (isParsed = true));
+    // Reading the pieces of this body takes fewer.
+    for (; !isParsed; iterations++) await setImmediate();
+    await parsed;
+    expect(iterations).toBeGreaterThan(6);
+  });
+
+  it('parses the large bodies of a caller one after another, with pauses, and those of others meanwhile', async () => {
+    const body = `{${MANY_NAMES},"text":"a"}`;
+    const ends: string[] = [];
+    const parse = (accountId: string) =>
+      read(bodyOf(body), JSON_TYPE, new EventEmitter(), accountId).then(() => ends.push(accountId));
+    const startedAt = performance.now();
+    const [first] = [parse('busy'), parse('busy'), parse('busy')];
+    await first;
+    const onceMs = performance.now() - startedAt;
+    await parse('other');
+    expect(ends).toEqual(['busy', 'other']);
+    await parse('busy');
+    expect([ends.slice(2), performance.now() - startedAt > 4 * onceMs]).toEqual([['busy', 'busy', 'busy'], true]);
   });
 });

@@ -1,9 +1,10 @@
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { getMetadataStorage, validateSync } from 'class-validator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError, ValidationError } from '#kernel/domain-error.js';
 import { TOO_MUCH_BUFFERED, type BufferBudget } from './buffer-budget.js';
+import { JsonReader } from './json-reader.js';
 import { abandonedSockets, expectingContinue } from '../edge/connections.js';
 import { CallerLimit } from '../../concurrency/caller-limit.js';
 
@@ -18,6 +19,8 @@ export interface DeclaredBody {
   readonly required: boolean;
   /** Its maximum size, if that is less than `MAX_BODY_BYTES`. */
   readonly maxBytes: number;
+  /** What the items of its list are, if it has one. */
+  readonly item?: BodyClass | undefined;
 }
 
 declare module 'fastify' {
@@ -34,9 +37,10 @@ export const BODY = Symbol('body');
  * The request's JSON body as an instance of a class with class-validator's rules. It is read after the guards have run:
  * media type, size, JSON and fields are checked in this order.
  * @param maxBytes its maximum size, up to `MAX_BODY_BYTES`
+ * @param item the class of the items of its list, if they are objects
  */
-export function JsonBody(type: BodyClass, maxBytes = MAX_BYTES): ParameterDecorator {
-  return declared({ type, required: true, maxBytes });
+export function JsonBody(type: BodyClass, maxBytes = MAX_BYTES, item?: BodyClass): ParameterDecorator {
+  return declared({ type, required: true, maxBytes, item });
 }
 
 /** The same for a body that may be missing, which means `{}`. */
@@ -62,44 +66,70 @@ function hasBody({ headers }: FastifyRequest): boolean {
   return Number(headers['content-length'] ?? 0) !== 0 || headers['transfer-encoding'] !== undefined;
 }
 
-async function readBody(
-  { type, maxBytes }: DeclaredBody,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<object> {
+async function readBody(declaredBody: DeclaredBody, request: FastifyRequest, reply: FastifyReply): Promise<object> {
   checkMediaType(request);
-  const limit = Math.min(maxBytes, request.server.initialConfig.bodyLimit ?? 0);
+  const limit = Math.min(declaredBody.maxBytes, request.server.initialConfig.bodyLimit ?? 0);
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
   if (expectingContinue.has(request.raw)) reply.raw.writeContinue();
   const body = await collect(request, reply, limit);
-  if (body.length <= LARGE_BYTES) return validated(type, parse(body));
-  return limited(request.caller?.accountId ?? '', reply, () => validated(type, parse(body)));
+  const isLarge = body.length > LARGE_BYTES;
+  const json = isLarge ? await parseLarge(declaredBody, body, request, reply) : parse(body);
+  return validated(declaredBody.type, json);
 }
 
-/** Takes some tenths of a millisecond to parse; with a hundred thousand names of fields, a thousand times as long. */
+/** `JSON.parse` takes up to some milliseconds for a text of this size. */
 const LARGE_BYTES = 64 * 1_024;
-const callerLimit = new CallerLimit({ perCaller: 1, maxWaitMs: 2_000 });
-/** No batch of messages takes longer to parse. */
-const SLOW_MS = 25;
-/** After a body that takes longer, its caller waits this many times as long as the excess. */
+/** How long large bodies are parsed in one iteration of the event loop: all of them together, since they take turns. */
+const STEP_MS = 2;
+/** What a caller may take at once. No batch with short metadata takes longer. */
+const FREE_MS = 25;
+/** After it has parsed, a caller waits this many times as long: it gets a fifth of the time at most. */
 const WAITS = 4;
+const callerLimit = new CallerLimit({ perCaller: 1, maxWaitMs: 2_000 });
 
-async function limited<T>(callerId: string, reply: FastifyReply, work: () => T): Promise<T> {
+/** Callers take turns with large bodies, and a caller parses one after another. */
+async function parseLarge(
+  { type, item }: DeclaredBody,
+  body: Buffer,
+  { caller, operator }: FastifyRequest,
+  reply: FastifyReply,
+): Promise<unknown> {
+  const callerId = caller?.accountId ?? (operator === undefined ? '' : 'operators');
   await callerLimit.acquire(callerId, reply.raw);
-  await nextIteration();
-  const startedAt = performance.now();
+  let spentMs = 0;
+  let restedMs = 0;
   try {
-    return work();
+    const text = decode(body);
+    const reader = new JsonReader(text, new Set(fieldsOf(type)), new Set(item && fieldsOf(item)));
+    for (;;) {
+      await nextTurn();
+      const startedAt = performance.now();
+      const isRead = readStep(reader);
+      spentMs += performance.now() - startedAt;
+      if (isRead) return reader.value;
+      if (reply.raw.destroyed) throw new DomainError('malformed_request', 'The client closed the connection.');
+      const restMs = WAITS * (spentMs - FREE_MS) - restedMs;
+      if (restMs > 0) await sleep(restMs);
+      restedMs += Math.max(0, restMs);
+    }
   } finally {
-    callerLimit.release(callerId, WAITS * (performance.now() - startedAt - SLOW_MS));
+    callerLimit.release(callerId, WAITS * spentMs - restedMs);
   }
 }
 
-let lastIteration: Promise<void> = Promise.resolve();
+let lastTurn: Promise<void> = Promise.resolve();
 
-/** Resolves once in each iteration of the event loop, so that small bodies don't wait until all large ones are parsed. */
-function nextIteration(): Promise<void> {
-  return (lastIteration = lastIteration.then(() => setImmediate()));
+/** Resolves once in each iteration of the event loop. */
+function nextTurn(): Promise<void> {
+  return (lastTurn = lastTurn.then(() => setImmediate()));
+}
+
+function readStep(reader: JsonReader): boolean {
+  try {
+    return reader.read(STEP_MS);
+  } catch {
+    throw invalidJson();
+  }
 }
 
 const JSON_MEDIA_TYPE = /^application\/json[ \t]*(;[ \t]*charset="?utf-8"?[ \t]*)?$/i;
@@ -179,37 +209,25 @@ function joined(body: Buffer, size: number, chunk: Buffer): Buffer {
 // `fatal`: invalid UTF-8 is refused instead of replaced by U+FFFD. `ignoreBOM`: a byte order mark is not valid JSON.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Deeper nesting takes the parser many times longer than any other text of that size, and blocks the event loop. */
-const MAX_DEPTH = 250_000;
-const [QUOTE, BACKSLASH, BRACKET, BRACE, END_BRACKET, END_BRACE] = Buffer.from('"\\[{]}');
-
-/** Whether arrays and objects are nested deeper than that. */
-function isTooDeep(body: Buffer): boolean {
-  if (body.length <= MAX_DEPTH) return false;
-  let depth = 0;
-  let inString = false;
-  for (let index = 0; index < body.length; index++) {
-    const byte = body[index];
-    if (inString) {
-      if (byte === BACKSLASH) index++;
-      else if (byte === QUOTE) inString = false;
-    } else if (byte === QUOTE) inString = true;
-    else if (byte === BRACKET || byte === BRACE) {
-      if (++depth > MAX_DEPTH) return true;
-    } else if (byte === END_BRACKET || byte === END_BRACE) depth--;
+function decode(body: Buffer): string {
+  try {
+    return utf8.decode(body);
+  } catch {
+    throw invalidJson();
   }
-  return false;
 }
 
 function parse(body: Buffer): unknown {
-  if (isTooDeep(body)) {
-    throw new DomainError('invalid_json', `The body must have at most ${MAX_DEPTH} levels of nesting.`);
-  }
+  const text = decode(body);
   try {
-    return JSON.parse(utf8.decode(body));
+    return JSON.parse(text);
   } catch {
-    throw new DomainError('invalid_json', 'The body must be one JSON object in UTF-8.');
+    throw invalidJson();
   }
+}
+
+function invalidJson(): DomainError {
+  return new DomainError('invalid_json', 'The body must be one JSON object in UTF-8.');
 }
 
 const knownFields = new WeakMap<BodyClass, readonly string[]>();

@@ -99,7 +99,7 @@ export class ExtendBody extends AcknowledgeBody {
   seconds!: number;
 }
 
-class AcknowledgedLease {
+export class AcknowledgedLease {
   @Field({ description: 'The id of the message.', examples: ['msg_01h455vb4pex5vsknk084sn02q'] })
   @IsString()
   id!: string;

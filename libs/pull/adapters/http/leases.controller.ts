@@ -13,6 +13,7 @@ import { ACKNOWLEDGED_LEASES, LEASE_SECONDS, LEASED_MESSAGES, WAIT_SECONDS } fro
 import {
   AcknowledgeAllBody,
   AcknowledgeBody,
+  AcknowledgedLease,
   ExtendBody,
   LeaseBody,
   readLease,
@@ -74,7 +75,7 @@ export class LeasesController {
   })
   async acknowledgeAll(
     @CurrentCaller() { accountId }: Caller,
-    @JsonBody(AcknowledgeAllBody, Infinity) body: AcknowledgeAllBody,
+    @JsonBody(AcknowledgeAllBody, Infinity, AcknowledgedLease) body: AcknowledgeAllBody,
   ): Promise<object> {
     const leases = readLeases(body);
     const acknowledged = await this.endLeases.acknowledgeAll(accountId, leases);
