@@ -30,8 +30,8 @@ export default [
   {
     what: 'the store takes a message of a deleted account',
     file: 'libs/messages/adapters/postgres/migrations/0005-deleted-accounts.sql',
-    find: 'WHERE sluice.is_account_deleted(n.account_id)',
-    replace: 'WHERE n.account_id IS NULL',
+    find: 'FROM new_rows))',
+    replace: 'FROM new_rows WHERE false))',
     tests: CONTRACT,
   },
   {
