@@ -298,6 +298,40 @@ describe('The command line', () => {
     expect(await cli.run(['endpoints', 'get', id])).toMatchObject({ code: 1, stdout: '' });
   });
 
+  it('says which messages an endpoint gets, and what is sent along', async () => {
+    const types = ['--type', 'order.*', '--type', 'sluice.message.failed'];
+    const headers = ['--header', 'X-Tenant: a: b', '--header', 'Authorization:Bearer hidden'];
+    const created = await cli.json<{ id: string }>(
+      ...['endpoints', 'create', 'https://example.com/typed', ...types, ...headers],
+    );
+    const { id } = created;
+    const headerNames = ['X-Tenant', 'Authorization'];
+    expect(created).toMatchObject({ types: ['order.*', 'sluice.message.failed'], headerNames });
+    const shown = (await cli.run(['endpoints', 'get', id])).stdout;
+    expect(shown).toContain('Types\torder.*, sluice.message.failed\n');
+    expect(shown).toContain('Headers\tX-Tenant, Authorization\n');
+    expect(shown + (await cli.run(['endpoints', 'list'])).stdout).not.toContain('hidden');
+    const update = (...args: string[]) => cli.json('endpoints', 'update', id, ...args);
+    expect(await update('--type', 'user.new')).toMatchObject({ types: ['user.new'], headerNames });
+    expect(await update('--all-types')).toMatchObject({ types: [], headerNames });
+    expect((await cli.run(['endpoints', 'list'])).stdout).toMatch(/\tall\t/);
+    expect(await update('--header', 'X-Other: 1')).toMatchObject({ types: [], headerNames: ['X-Other'] });
+    expect(await update('--without-headers')).toMatchObject({ headerNames: [] });
+    for (const [args, sentence] of [
+      [['--type', 'a', '--all-types'], /cannot be used with/],
+      [['--header', 'a: b', '--without-headers'], /cannot be used with/],
+      [['--type', 'order*'], /It must be a type such as order\.paid/],
+      [['--header', 'no colon'], /'Name: value'/],
+      [['--header', ': value'], /'Name: value'/],
+    ] as const) {
+      const refused = await cli.run(['endpoints', 'update', id, ...args]);
+      expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(sentence) as string });
+    }
+    const forbidden = await cli.run(['endpoints', 'update', id, '--header', 'Host: example.com']);
+    expect(forbidden).toMatchObject({ code: 1, stderr: expect.stringContaining('must not contain host') as string });
+    await cli.json('endpoints', 'delete', id, '--yes');
+  });
+
   it('serves operators', async () => {
     const other = await api.signUp();
     const accounts = ['admin', 'accounts'] as const;

@@ -198,6 +198,26 @@ describe('Lists of messages and cancelling what they show', () => {
       );
     });
 
+    // Its places in lines are locked at different times: together they could be more than a transaction may lock one by one.
+    it('never locks lines twice when some messages are for endpoints and others are not', async () => {
+      await store.reset();
+      await store.addEndpoint(accountId);
+      const messages = Array.from({ length: 120 }, (_, index) =>
+        aMessage({
+          ...{ accountId, createdAt: after(index), orderingKey: `k${index}` },
+          delivery: index % 2 === 0 ? 'handler' : 'webhooks',
+        }),
+      );
+      await process.messages.add(messages, null);
+      const ending = await store.transaction(
+        `SELECT pg_advisory_xact_lock_shared(hashtextextended('sluice.ordered_deliveries', 0))`,
+      );
+      expect(await process.messages.cancelQueued(accountId, everything, 100_000, nothing)).toBe(120);
+      await ending.query('ROLLBACK');
+      expect(await statuses()).toEqual({ cancelled: 120 });
+      expect(await store.sql('SELECT FROM sluice.ordered_deliveries')).toEqual([]);
+    });
+
     it('goes on after a step of which a worker had claimed all', async () => {
       const messages = queued(600);
       await put(messages);

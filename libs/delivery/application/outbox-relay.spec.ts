@@ -107,6 +107,35 @@ describe('OutboxRelay', () => {
     expect(queue.calls).toEqual([10, 1, 900, 600, 500]);
   });
 
+  it('does not wait for more with an entry that somebody waits for, who is told when its jobs are there', async () => {
+    const { store, queue, relay, send } = relaying();
+    const jobs: number[] = [];
+    const waitFor = (...sent: Message[]) => {
+      relay.enqueue(store.commit(sent), () => jobs.push(queue.jobs.size));
+    };
+    send(aMessage());
+    await jest.advanceTimersByTimeAsync(1);
+    send(aMessage());
+    waitFor(aMessage());
+    await loopIteration();
+    expect([queue.calls, jobs]).toEqual([[1, 2], [3]]);
+
+    const release = queue.hold();
+    send(aMessage());
+    await jest.advanceTimersByTimeAsync(10);
+    waitFor(aMessage());
+    release();
+    await loopIteration();
+    expect([queue.calls, jobs]).toEqual([
+      [1, 2, 1, 1],
+      [3, 5],
+    ]);
+    queue.away = true;
+    waitFor(aMessage());
+    await loopIteration();
+    expect(jobs).toEqual([3, 5, 5]);
+  });
+
   it('keeps at most 16 MiB in memory; what is beyond stays in the outbox for the sweeper', async () => {
     const { store, queue, relay, send } = relaying();
     const release = queue.hold();

@@ -35,12 +35,16 @@ const LIMITS = {
   sweepAfterFaultMs: 1_000,
 };
 
+interface WaitingEntry extends OutboxEntry {
+  readonly onRelayed: (() => void) | undefined;
+}
+
 /**
  * Relays messages from the outbox to the queue, outside of the request: one call of the queue at a time, with all that
  * wait. An entry that could not be relayed stays in the outbox until the sweeper of any process relays it.
  */
 export class OutboxRelay extends JobDispatch {
-  private waiting: OutboxEntry[] = [];
+  private waiting: WaitingEntry[] = [];
   private waitingBytes = 0;
   private relayed: string[] = [];
   private running: Promise<void> | null = null;
@@ -66,11 +70,15 @@ export class OutboxRelay extends JobDispatch {
     observer.watch(() => ({ entries: this.waiting.length, bytes: this.waitingBytes }));
   }
 
-  enqueue(entry: OutboxEntry): void {
+  enqueue(entry: OutboxEntry, onRelayed?: () => void): void {
     const bytes = bytesOf(entry.messages);
-    if (this.waitingBytes + bytes > LIMITS.waitingBytes) return;
-    this.waiting.push(entry);
+    if (this.waitingBytes + bytes > LIMITS.waitingBytes) {
+      onRelayed?.();
+      return;
+    }
+    this.waiting.push({ ...entry, onRelayed });
     this.waitingBytes += bytes;
+    if (onRelayed !== undefined) this.endGathering();
     this.running ??= this.run().finally(() => (this.running = null));
   }
 
@@ -127,6 +135,7 @@ export class OutboxRelay extends JobDispatch {
       } catch (error) {
         this.observer.failed('relay_failed', error);
       }
+      for (const { onRelayed } of entries) onRelayed?.();
       await this.gather(startedAt);
     }
   }
@@ -135,7 +144,8 @@ export class OutboxRelay extends JobDispatch {
     const restMs = LIMITS.gatherMs - (performance.now() - startedAt);
     const waiting = this.waiting.reduce((sum, { messages }) => sum + messages.length, 0);
     const isFull = waiting >= LIMITS.batchMessages || this.waitingBytes >= BATCH_BYTES;
-    if (restMs <= 0 || isFull || this.closed) return;
+    const isUrgent = this.waiting.some(({ onRelayed }) => onRelayed !== undefined);
+    if (restMs <= 0 || isFull || isUrgent || this.closed) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, restMs);
       this.endGathering = () => {
@@ -145,7 +155,7 @@ export class OutboxRelay extends JobDispatch {
     });
   }
 
-  private takeBatch(): OutboxEntry[] {
+  private takeBatch(): WaitingEntry[] {
     let messages = 0;
     let bytes = 0;
     let count = 0;

@@ -40,6 +40,15 @@ describe('Jobs of messages with an ordering key', () => {
     await jobIsThere(second);
   });
 
+  it('are in the queue when a worker that has little else to do completes the job before and takes another', async () => {
+    const sent = await send(10);
+    for (const [index, message] of sent.entries()) {
+      if (index === 0) await jobIsThere(message);
+      expect(await hasJob(message)).toBe(true);
+      await fail(message);
+    }
+  });
+
   it('are added when another program has ended the one before', async () => {
     const [first, second] = await send(2);
     await jobIsThere(first);

@@ -96,6 +96,17 @@ describe('GET /events', () => {
     });
   });
 
+  it('tells that no endpoint gets a message, and with what it was sent', async () => {
+    await api().ask(account, 'PATCH /account', { delivery: 'webhooks' });
+    await api().ask(account, 'POST /endpoints', { url: receiver.url('/other'), types: ['user.*'] });
+    const stream = await open();
+    const fields = { type: 'order.paid', metadata: { region: 'eu' }, orderingKey: 'customer-17' };
+    const { id } = await api().sent(account, { body: { message: 'hello', ...fields } });
+    const [event] = await stream.received(1);
+    expect(event).toMatchObject({ event: 'message.skipped', data: { id, ...fields, status: 'skipped', attempts: 0 } });
+    expect(event?.data).toEqual((await api().ask(account, `GET /messages/${id}`)).body);
+  });
+
   it('responds with the headers of every response, and those of a stream', async () => {
     const { response } = await open();
     const names = Object.keys(openApi.components.headers).map((name) => name.toLowerCase());

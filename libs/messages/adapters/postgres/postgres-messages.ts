@@ -66,6 +66,8 @@ interface CancelledRow extends ReleasedRow {
   count: number;
   found: number;
   last: string | null;
+  /** Whether some that were found are left to the next step. */
+  others: boolean;
   jobs: readonly { readonly id: string; readonly retries: number }[];
 }
 
@@ -168,7 +170,7 @@ export class PostgresMessages extends Messages {
       const values: unknown[] = [accountId, next, end, Math.min(CHANGED_AT_ONCE, max - retried)];
       const [row, ...released] = await this.reads.query<RetriedRow>(accountId, 'retry', RETRY_FAILED_MESSAGES, values);
       if (row === undefined || row.last === null) break;
-      this.releases.start(released);
+      void this.releases.start(released);
       retried += row.count;
       onStarted?.(row.deliveries);
       if (row.leasable > 0) this.availability.announce([accountId]);
@@ -195,9 +197,10 @@ export class PostgresMessages extends Messages {
       const values = [accountId, end, atOnce, next, ...typed];
       const [row, ...released] = await this.reads.query<CancelledRow>(accountId, `cancel ${index.name}`, text, values);
       if (row === undefined) break;
-      this.releases.start(released);
+      void this.releases.start(released);
       cancelled += row.count;
       await onCancelled(row.jobs.map(jobIdOf));
+      if (row.others) continue;
       if (row.found < atOnce) break;
       next = `${row.last ?? ''}0`;
     }
@@ -220,7 +223,7 @@ export class PostgresMessages extends Messages {
     ]);
     if (row === undefined) return null;
     const { status, failure_reason: failureReason, updated_at: updatedAt, entry_id: entryId } = row;
-    this.releases.start(released);
+    void this.releases.start(released);
     onStarted?.(row.deliveries);
     const stored = Message.restore({ ...to, status, failureReason, updatedAt });
     if (to.status === INITIAL_STATUS) this.availability.announce(announcedFor(stored));

@@ -17,8 +17,11 @@ export interface OutboxEntry {
  * requests of a group commit.
  */
 export abstract class JobDispatch {
-  /** Called once for an entry, after its commit. Never throws or blocks. */
-  abstract enqueue(entry: OutboxEntry): void;
+  /**
+   * Called once for an entry, after its commit. Never throws or blocks.
+   * @param onRelayed called when the jobs are in the queue or left to a sweeper; with it, the entry waits for no others
+   */
+  abstract enqueue(entry: OutboxEntry, onRelayed?: () => void): void;
 
   /**
    * Removes a job, unless a worker has it.

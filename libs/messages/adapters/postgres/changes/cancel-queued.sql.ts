@@ -8,10 +8,15 @@ const { from, to } = TRANSITIONS.cancel;
 /**
  * Cancels the next queued messages of an index, as `Message.cancel` does; $1, $2, $4 and $5 as in `messagesOf`, $3 messages
  * at most. They are found first and locked then: one that is claimed in between is not cancelled, and the next step begins
- * after the last that was found. Their places in lines are locked before their rows, as by CHANGE_MESSAGE.
+ * after the last that was found. Their places in lines are locked before their rows, as by CHANGE_MESSAGE; those of
+ * messages for endpoints after their rows, as by the ends of deliveries. A step therefore cancels only messages of the one
+ * kind, that of the first, and says whether it has found others.
  */
 export const cancelQueued = (index: MessageIndex): string => `
-  WITH page AS MATERIALIZED (${messagesOf(index, 'id, delivery, ordering_key', `'${from}'`, 'ASC')} LIMIT $3
+  WITH found AS MATERIALIZED (${messagesOf(index, 'id, delivery, ordering_key', `'${from}'`, 'ASC')} LIMIT $3
+  ), page AS MATERIALIZED (
+    SELECT * FROM found
+    WHERE (${hasEndpoints('delivery')}) = (SELECT ${hasEndpoints('delivery')} FROM found ORDER BY key LIMIT 1)
   ), locked AS MATERIALIZED (
     SELECT sluice.lock_lines(array_agg($1 || ' ' || delivery), array_agg(ordering_key))
     FROM page WHERE ordering_key IS NOT NULL AND NOT (${hasEndpoints('delivery')})
@@ -26,9 +31,10 @@ export const cancelQueued = (index: MessageIndex): string => `
     RETURNING m.id, m.position, m.retries,
               ${hasJob('m.delivery')} AND coalesce(m.deliver_at <= statement_timestamp(), true) AS has_job
   )
-  SELECT (SELECT count(*) FROM page)::int AS found, (SELECT max(id) FROM page) AS last, count(*)::int AS count,
+  SELECT (SELECT count(*) FROM found)::int AS found, (SELECT max(id) FROM found) AS last, count(*)::int AS count,
+         (SELECT count(*) FROM found) > (SELECT count(*) FROM page) AS others,
          coalesce(json_agg(json_build_object('id', id, 'retries', retries)) FILTER (WHERE has_job), '[]') AS jobs,
          ${NOTHING_RELEASED}
   FROM cancelled
   UNION ALL
-  SELECT NULL, NULL, NULL, NULL, ${RELEASED} FROM (${leaveAllLines('cancelled')}) released`;
+  SELECT NULL, NULL, NULL, NULL, NULL, ${RELEASED} FROM (${leaveAllLines('cancelled')}) released`;

@@ -1,4 +1,5 @@
 import { Batcher } from '#platform/concurrency/batcher.js';
+import { withTimeout } from '#kernel/timeout.js';
 import type { Database } from '#platform/database/database.js';
 import { asUnavailable, isContention } from '#platform/database/errors.js';
 import type { BatchMetrics } from '#platform/observability/batch-metrics.js';
@@ -27,6 +28,12 @@ interface Settling {
   readonly ended: Message;
 }
 
+interface Settled {
+  readonly settled: boolean;
+  /** Resolves when what the batch has released is in the queue. */
+  readonly released: Promise<void>;
+}
+
 /**
  * A claimed message, without the columns that its job carries, or the remaining wait of a message that was not claimed.
  */
@@ -45,11 +52,15 @@ const LIMITS = { maxItems: 500, maxWaiting: 100_000 };
 const SPACING_MS = 5;
 /** With this many messages, a batch does not wait. */
 const ENOUGH = 32;
+/** While a worker has fewer messages, it waits for one that it has released instead of taking another. */
+const FEW = 8;
+/** It waits no longer. */
+const RELEASING_MS = 100;
 
 /** Claims and ends are stored in batches: one commit for all that wait. */
 export class PostgresDeliveries extends Deliveries {
   private readonly claims: Batcher<Claiming, Message | NotDue | null | typeof OVERTAKEN>;
-  private readonly ends: Batcher<Settling, boolean>;
+  private readonly ends: Batcher<Settling, Settled>;
   /** The tokens of claimed messages that are not settled yet. */
   private readonly held = new Set<string | undefined>();
 
@@ -79,9 +90,18 @@ export class PostgresDeliveries extends Deliveries {
     return rows.length > 0;
   }
 
-  settle(claimed: Message, ended: Message): Promise<boolean> {
+  async settle(claimed: Message, ended: Message): Promise<boolean> {
     this.held.delete(claimed.state.claim?.token);
-    return this.ends.submit({ claimed, ended });
+    const { settled, released } = await this.ends.submit({ claimed, ended });
+    // The job of the next message with the key is then there when the worker completes this one and takes another.
+    if (claimed.state.orderingKey !== null && this.hasFew()) {
+      await withTimeout(released, RELEASING_MS, () => undefined);
+    }
+    return settled;
+  }
+
+  private hasFew(): boolean {
+    return this.held.size < FEW;
   }
 
   async excuse({ id, state }: Message): Promise<void> {
@@ -98,7 +118,7 @@ export class PostgresDeliveries extends Deliveries {
       ends.map(({ run }) => run?.startedAt ?? null),
       ends.map(({ run }) => run?.endedAt ?? null),
     ]);
-    this.releases.start(rows);
+    void this.releases.start(rows);
     return rows.filter(({ id }) => id !== null).length;
   }
 
@@ -121,7 +141,7 @@ export class PostgresDeliveries extends Deliveries {
     });
   }
 
-  private async settleAll(ends: Settling[]): Promise<boolean[]> {
+  private async settleAll(ends: Settling[]): Promise<Settled[]> {
     // Rows are locked in the order of their ids, as by claims.
     const sorted = ends.toSorted((one, other) => (one.claimed.id < other.claimed.id ? -1 : 1));
     const rows = await this.database
@@ -137,9 +157,9 @@ export class PostgresDeliveries extends Deliveries {
         sorted.map(({ ended }) => ended.waitMs),
       ])
       .catch(retriedWhenAlone(ends));
-    this.releases.start(rows);
+    const released = this.releases.start(rows, this.hasFew());
     const settled = new Set<string | null | undefined>(rows.map(({ token }) => token));
-    return ends.map(({ claimed }) => settled.has(claimed.state.claim?.token));
+    return ends.map(({ claimed }) => ({ settled: settled.has(claimed.state.claim?.token), released }));
   }
 }
 

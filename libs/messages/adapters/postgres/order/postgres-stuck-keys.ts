@@ -24,7 +24,7 @@ export class PostgresStuckKeys extends StuckKeys {
     const stuck = keys.filter(({ is_stuck }) => is_stuck);
     if (stuck.length === 0) return 0;
     const values = [stuck.map((one) => one.line), stuck.map((one) => one.ordering_key)];
-    this.releases.start(await this.database.query<ReleasedRow>(HEAL_LINES, values));
+    void this.releases.start(await this.database.query<ReleasedRow>(HEAL_LINES, values));
     return stuck.length;
   }
 }

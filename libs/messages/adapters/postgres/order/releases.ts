@@ -31,8 +31,12 @@ export class Releases {
     private readonly availability: Pick<Availability, 'announce'>,
   ) {}
 
-  /** @param rows which may be of another kind */
-  start(rows: readonly Partial<ReleasedRow>[]): void {
+  /**
+   * @param rows which may be of another kind
+   * @param atOnce whether the jobs are not added together with later ones
+   * @returns a promise that resolves, and never rejects, when the jobs are in the queue or left to the sweeper
+   */
+  async start(rows: readonly Partial<ReleasedRow>[], atOnce = false): Promise<void> {
     const available = new Set<string>();
     const entries: { id: string; ids: string[] }[] = [];
     const takenBack: string[] = [];
@@ -42,16 +46,21 @@ export class Releases {
       else if (ids !== null) takenBack.push(...ids);
     }
     if (available.size > 0) this.availability.announce(available);
-    if (entries.length > 0) void this.relay(entries).catch(() => undefined);
     if (takenBack.length > 0) void this.takeBack(takenBack).catch(() => undefined);
+    if (entries.length > 0) await this.relay(entries, atOnce).catch(() => undefined);
   }
 
-  private async relay(entries: readonly { id: string; ids: string[] }[]): Promise<void> {
+  private async relay(entries: readonly { id: string; ids: string[] }[], atOnce: boolean): Promise<void> {
     const found = await this.find(entries.flatMap(({ ids }) => ids));
-    for (const { id, ids } of entries) {
+    const relayed = entries.map(({ id, ids }) => {
       const names = new Set(ids);
-      this.jobs.enqueue({ id, messages: found.filter((message) => names.has(message.id)) });
-    }
+      const entry = { id, messages: found.filter((message) => names.has(message.id)) };
+      return new Promise<void>((resolve) => {
+        this.jobs.enqueue(entry, atOnce ? resolve : undefined);
+        if (!atOnce) resolve();
+      });
+    });
+    await Promise.all(relayed);
   }
 
   /**
