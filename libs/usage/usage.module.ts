@@ -1,4 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
+import { Activity } from '#kernel/activity.js';
 import { Database } from '#platform/database/database.js';
 import { ReadsModule } from '#platform/database/reads.module.js';
 import { Reads } from '#platform/database/reads.js';
@@ -29,7 +30,7 @@ const counting = [
   ),
   provide(UsageMonitor, [LOGGER]),
   provideAs(UsageLedger, PostgresUsageLedger, [Database]),
-  provide(CountUsage, [UsageLedger, DAYS, UsageMonitor]),
+  provide(CountUsage, [UsageLedger, DAYS, UsageMonitor, Activity]),
   provide(SettleUsage, [UsageLedger, CountUsage]),
 ];
 

@@ -136,6 +136,40 @@ describe('The reconciler and the follower of jobs', () => {
     expect(ran).toEqual(['one', 'other']);
   });
 
+  it.each<[string, boolean, ((parts: Reconciling) => Promise<unknown>) | null]>([
+    ['nothing is open', false, null],
+    ['all messages are final', false, ({ store }) => store.put(aMessage({ status: 'delivered' }))],
+    ['a message is queued', true, ({ store }) => store.put(aMessage())],
+    [
+      'a message waits for its time',
+      true,
+      ({ store }) => store.put(aMessage({ deliverAt: new Date(Date.now() + HOUR_MS) })),
+    ],
+    [
+      ...(['a message is being delivered', true] as const),
+      async ({ store }) => {
+        await store.put(aMessage());
+        const claim = `claim = gen_random_uuid(), claim_expires_at = now() + interval '1 minute'`;
+        await store.sql(`UPDATE sluice.messages SET status = 'processing', attempts = 1, ${claim}`);
+      },
+    ],
+    ['a message waits for endpoints', true, ({ store }) => store.put(aMessage({ delivery: 'webhooks' }))],
+    ['a message waits for a lease', true, ({ store }) => store.put(aMessage({ delivery: 'pull' }))],
+    ['a walk has not ended', true, ({ reconciliation }) => reconciliation.advance('msg_1', 0)],
+    ['the last walk found strays', true, ({ reconciliation }) => reconciliation.advance('', 1)],
+  ])('while the installation is quiet and %s, has work: %s', async (_what, hasWork, prepare) => {
+    const { store, reconciliation } = parts;
+    await reconciliation.advance('', 0);
+    await store.sql(`UPDATE sluice.reconciler SET began_at = now() - interval '1 hour', strays = 0, strays_before = 0`);
+    await prepare?.(parts);
+    let ran = false;
+    await reconciliation.take(60_000, () => Promise.resolve(void (ran = true)), true);
+    expect(ran).toBe(hasWork);
+    expect(await store.sql(`SELECT FROM sluice.reconciler WHERE began_at > now() - interval '1 minute'`)).toHaveLength(
+      1,
+    );
+  });
+
   it('requeues many strays also when the queue has many events', async () => {
     const { store, strays, reconcile } = parts;
     await store.sql(

@@ -129,6 +129,21 @@ describe('The usage of accounts', () => {
     expect(await store.history.ofAll(ALL)).toHaveLength(1);
   });
 
+  it('has work as long as messages are not counted, are late, or hours are due', async () => {
+    const account = anAccountId();
+    const { ledger } = store;
+    expect(await ledger.hasWork()).toBe(false);
+    await store.send(account, hourStart(2));
+    expect(await ledger.hasWork()).toBe(true);
+    await store.count();
+    expect(await ledger.hasWork()).toBe(false);
+    await store.send(account, hourStart(3));
+    expect(await ledger.hasWork()).toBe(true);
+    await store.count();
+    await store.sql('UPDATE sluice.usage SET recount_at = now()');
+    expect(await ledger.hasWork()).toBe(true);
+  });
+
   it('waits for no message of the running hour', async () => {
     const account = anAccountId();
     await store.store.addEndpoint(account);

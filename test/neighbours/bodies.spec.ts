@@ -49,3 +49,24 @@ describe('Clients that hold back the last byte of their bodies', () => {
     expect(grown).toBeLessThan(120);
   });
 });
+
+describe('Accounts that send bodies of very many names', () => {
+  it('leave the good client its turn, and get theirs', async () => {
+    const fleet = await Fleet.startProcesses();
+    try {
+      await goodClient(fleet.client.url, fleet.account.key, {}, 1);
+      const alone = await goodClient(fleet.client.url, fleet.account.key);
+      const accounts = await Promise.all(Array.from({ length: 8 }, () => fleet.client.signUp()));
+      const KEYS = JSON.stringify(accounts.map(({ key }) => key));
+      const attackers = fleet.start('test/support/flooding-clients.mjs', { URL: fleet.client.url, KEYS });
+      await attackers.printed('202');
+      const beside = await goodClient(fleet.client.url, fleet.account.key);
+      await attackers.kill();
+      const statuses = new Set(attackers.output.trim().split('\n'));
+      process.stdout.write(`bodies of many names: ${JSON.stringify({ alone, beside, statuses: [...statuses] })}\n`);
+      expect(Object.keys(beside.statuses)).toEqual(['202']);
+    } finally {
+      await fleet.stop();
+    }
+  }, 60_000);
+});

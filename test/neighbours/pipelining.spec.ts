@@ -21,6 +21,7 @@ describe('Connections that pipeline requests without waiting for responses', () 
     [200, 'GET /messages'],
     [200, 'GET /openapi.json'],
     [200, 'GET /%zz'],
+    [800, 'GET /messages'],
   ])(
     'cost others neither requests nor time nor memory: %i of %s',
     async (count, target) => {

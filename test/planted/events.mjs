@@ -6,6 +6,13 @@ const UNIT = ['libs/events/application/event-streams.spec.ts'];
 
 export default [
   {
+    what: 'a stream whose key has expired while nothing happened gets the next event',
+    file: 'libs/events/application/event-streams.ts',
+    find: 'if (performance.now() - this.admittedAt > 2 * ADMIT_EVERY_MS) await this.admit();',
+    replace: '',
+    tests: ['libs/events/application/event-streams.spec.ts'],
+  },
+  {
     what: 'a stream gets new events of other accounts',
     file: STATEMENTS,
     find: 'AND account_id = ANY ($1)`',

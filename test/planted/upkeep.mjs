@@ -3,7 +3,23 @@ const PARTITIONS = 'libs/upkeep/adapters/postgres/postgres-partitions.ts';
 const PERIODS = 'libs/upkeep/adapters/postgres/migrations/0001-baseline.sql';
 const RETENTION = ['test/contracts/partitions.spec.ts'];
 
+const WORK_WHILE_QUIET = ['test/contracts/reconciler.spec.ts'];
+
 export default [
+  {
+    what: 'while the installation is quiet, the reconciler overlooks messages for endpoints',
+    file: 'libs/upkeep/adapters/postgres/postgres-reconciliation.ts',
+    find: "status IN ('queued', 'processing') AND delivery = 'webhooks'",
+    replace: "status IN ('queued', 'processing') AND delivery = 'webhook'",
+    tests: WORK_WHILE_QUIET,
+  },
+  {
+    what: 'while the installation is quiet, a walk that has found strays is not repeated',
+    file: 'libs/upkeep/adapters/postgres/postgres-reconciliation.ts',
+    find: "position <> '' OR strays + strays_before > 0 OR EXISTS",
+    replace: "position <> '' OR EXISTS",
+    tests: WORK_WHILE_QUIET,
+  },
   ...['handler', 'webhooks'].map((mode) => ({
     what: `retention removes open messages for delivery by ${mode}`,
     file: PERIODS,

@@ -7,6 +7,13 @@ const SHOWN = ['test/e2e/accounts/usage-history.spec.ts'];
 
 export default [
   {
+    what: 'while the installation is quiet, late messages are not counted',
+    file: 'libs/usage/adapters/postgres/count.sql.ts',
+    find: ') OR EXISTS (SELECT FROM sluice.usage_late)\n    OR',
+    replace: ') OR',
+    tests: ['test/contracts/usage.spec.ts'],
+  },
+  {
     what: 'usage is counted without waiting for transactions that may still store messages',
     file: LEDGER,
     find: 'while (writers.length > 0 &&',

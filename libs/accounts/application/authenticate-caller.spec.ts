@@ -153,6 +153,7 @@ describe('AuthenticateCaller', () => {
     const { authenticate, presented, clock, saveLastUses, lastUsed } = process({ expiresAt: after(90_000) });
     for (const ms of [1, 59_998, 1, 29_999, 1]) {
       await authenticate.execute(presented);
+      await authenticate.refresh(presented);
       await lastUsed.flush();
       clock.advance(ms);
     }

@@ -99,7 +99,7 @@ export class AuthenticateCaller {
     const result = this.accounts
       .findKey(hash)
       .then((found) => {
-        const entry = toEntry(found);
+        const entry = toEntry(found, this.cache.peek(cacheKey)?.usedMinute);
         // The age counts from the start of the lookup: changes since then may be missing from its result.
         const ttl = found === null ? UNKNOWN_TTL_MS : KNOWN_TTL_MS;
         this.cache.set(cacheKey, entry, { start: startedAt, ttl });
@@ -113,11 +113,11 @@ export class AuthenticateCaller {
   }
 }
 
-function toEntry(found: FoundKey | null): CacheEntry {
+function toEntry(found: FoundKey | null, usedMinute = NaN): CacheEntry {
   if (found === null) return { caller: null, expiresAt: null };
   const { key, epoch, suspended, delivery } = found;
   const { id: keyId, accountId, scopes, expiresAt } = key;
-  return { caller: { accountId, keyId, scopes, epoch, suspended, delivery }, expiresAt };
+  return { caller: { accountId, keyId, scopes, epoch, suspended, delivery }, expiresAt, usedMinute };
 }
 
 // The cache must not contain keys. A plain hash takes a twentieth of the time of the keyed hash and the MAC.

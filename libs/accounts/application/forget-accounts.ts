@@ -5,6 +5,12 @@ import type { ForgetsAccounts } from '#kernel/forgets-accounts.js';
 import type { DeletionObserver } from './delete-account.js';
 import type { Deletions } from './deletions.js';
 
+/** How often a process looks for accounts to delete while the installation is quiet. */
+const QUIET_INTERVAL_MS = 60_000;
+/** The same for some minutes after it has found one, which may need another pass. */
+const BUSY_INTERVAL_MS = 3_000;
+const BUSY_FOR_MS = 300_000;
+
 /** After its steps, a round pauses for as long as they took: the database has other work. In milliseconds. */
 const MIN_PAUSE_MS = 10;
 const MAX_PAUSE_MS = 2_000;
@@ -15,9 +21,11 @@ const MAX_PAUSE_MS = 2_000;
  */
 export class ForgetAccounts implements BackgroundTask {
   readonly intervalMs = 1_000;
-  readonly quietIntervalMs = 3_000;
   private readonly worker = randomUUID();
   private readonly passes = new Map<string, AsyncGenerator<void, boolean>>();
+
+  /** When it last found an account, as `performance.now()`. */
+  private foundAt = -Infinity;
 
   /** @param parts what is removed, in this order */
   constructor(
@@ -26,6 +34,10 @@ export class ForgetAccounts implements BackgroundTask {
     private readonly observer: Omit<DeletionObserver, 'requested'>,
   ) {}
 
+  get quietIntervalMs(): number {
+    return performance.now() - this.foundAt < BUSY_FOR_MS ? BUSY_INTERVAL_MS : QUIET_INTERVAL_MS;
+  }
+
   async run(signal: AbortSignal): Promise<void> {
     try {
       while (!signal.aborted) {
@@ -33,6 +45,7 @@ export class ForgetAccounts implements BackgroundTask {
         const accounts = await this.deletions.take(this.worker);
         for (const accountId of this.passes.keys()) if (!accounts.includes(accountId)) this.passes.delete(accountId);
         if (accounts.length === 0) return;
+        this.foundAt = startedAt;
         for (const accountId of accounts) await this.step(accountId);
         const tookMs = performance.now() - startedAt;
         await sleep(Math.min(Math.max(tookMs, MIN_PAUSE_MS), MAX_PAUSE_MS));

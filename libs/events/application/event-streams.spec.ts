@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { aMessage } from '../../../test/support/messages.js';
+import { Activity } from '#kernel/activity.js';
 import type { EventLog, EventPage, MessageEvent } from './event-log.js';
 import { EventStreams, type EventSink } from './event-streams.js';
 
@@ -7,6 +8,11 @@ const END = 10n;
 const position = (until: bigint) => ({ from: until, until, id: 0n });
 
 const ignore = () => undefined;
+
+const eventOf = (id: string): MessageEvent => ({
+  position: { from: END, until: 20n, id: 1n },
+  message: aMessage({ id, accountId: id, text: 'x', createdAt: new Date(0) }),
+});
 
 /** What a client has got. */
 class Client implements EventSink {
@@ -63,13 +69,47 @@ it('A stream begins at the end of the log, which is read after its place was tak
   await streams.stop();
 });
 
+it('A stream gets nothing of what ends the quiet if its key has expired meanwhile', async () => {
+  jest.useFakeTimers();
+  const activity = new Activity();
+  const [client, other] = [new Client(), new Client()];
+  let isExpired = false;
+  const log: Pick<EventLog, 'end' | 'readNew'> = {
+    end: () => Promise.resolve(END),
+    readNew: (accountIds, from) => {
+      const pages = accountIds.map((id): [string, EventPage] => [
+        id,
+        { events: activity.isQuiet ? [] : [eventOf(id)], next: null },
+      ]);
+      return Promise.resolve({ until: from + 1n, pages: new Map(isExpired ? pages : []) });
+    },
+  };
+  const places = {
+    take: (accountId: string) => Promise.resolve({ accountId, number: 1, token: accountId }),
+    renew: () => Promise.resolve(new Set('ab')),
+    leave: () => Promise.resolve(),
+  };
+  const observer = { watchStreams: ignore, sent: ignore, cut: ignore };
+  const streams = new EventStreams(log as EventLog, places, observer, activity);
+  try {
+    await streams.open('a', null, client, () => Promise.resolve(!isExpired));
+    await streams.open('b', null, other, () => Promise.resolve(true));
+    await jest.advanceTimersByTimeAsync(12_000);
+    expect(activity.isQuiet).toBe(true);
+    isExpired = true;
+    activity.noteOthers();
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect([client.got, other.got.length > 0]).toEqual([[], true]);
+  } finally {
+    streams.closeAll();
+    await streams.stop();
+    jest.useRealTimers();
+  }
+});
+
 describe('A stream that is up to date while what is new is being read', () => {
-  const event = (id: string): MessageEvent => ({
-    position: { from: END, until: 20n, id: 1n },
-    message: aMessage({ id, accountId: id, text: 'x', createdAt: new Date(0) }),
-  });
   /** The part from 10 to 20 has an event of each account. */
-  const page = (accountId: string): EventPage => ({ events: [event(accountId)], next: null });
+  const page = (accountId: string): EventPage => ({ events: [eventOf(accountId)], next: null });
   let streams: EventStreams;
   let asked: string[][];
   let answer: ((fails: boolean) => void) | null;

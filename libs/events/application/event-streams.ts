@@ -9,8 +9,9 @@ export const MAX_STREAMS = 5;
 /** How often a process reads what is new. */
 const READ_EVERY_MS = 100;
 const RENEW_EVERY_MS = 5_000;
-/** How often it does so, and checks who may still read, while the installation is quiet. */
-const QUIET_EVERY_MS = 15_000;
+/** How often it does so, and renews the places of streams, while the installation is quiet. */
+const QUIET_EVERY_MS = 30_000;
+const QUIET_RENEW_EVERY_MS = 20_000;
 export const HEARTBEAT_EVERY_MS = 15_000;
 /** A key that was revoked gets nothing more after a second. */
 const ADMIT_EVERY_MS = 500;
@@ -75,11 +76,13 @@ export class EventStreams {
   /** Streams that are up to date: they have sent every event before `end`. */
   private current = new Set<Stream>();
   private end: bigint | null = null;
+  /** When it was last checked who may read, as `performance.now()`. */
+  private admittedAt = -Infinity;
   private closed = false;
   private readonly tasks = [
     { task: new PeriodicTask(() => this.readNew()), everyMs: READ_EVERY_MS, quietEveryMs: QUIET_EVERY_MS },
-    { task: new PeriodicTask(() => this.admit()), everyMs: ADMIT_EVERY_MS, quietEveryMs: QUIET_EVERY_MS },
-    { task: new PeriodicTask(() => this.renew()), everyMs: RENEW_EVERY_MS, quietEveryMs: RENEW_EVERY_MS },
+    { task: new PeriodicTask(() => this.admit()), everyMs: ADMIT_EVERY_MS, quietEveryMs: Infinity },
+    { task: new PeriodicTask(() => this.renew()), everyMs: RENEW_EVERY_MS, quietEveryMs: QUIET_RENEW_EVERY_MS },
     {
       task: new PeriodicTask(() => this.sendHeartbeats()),
       ...{ everyMs: HEARTBEAT_EVERY_MS, quietEveryMs: HEARTBEAT_EVERY_MS },
@@ -186,6 +189,8 @@ export class EventStreams {
       this.end = null;
       return;
     }
+    // A key may have expired while the installation was quiet.
+    if (performance.now() - this.admittedAt > 2 * ADMIT_EVERY_MS) await this.admit();
     this.current = new Set();
     const read = await this.log
       .readNew([...new Set([...readers].map(({ accountId }) => accountId))], from)
@@ -224,6 +229,7 @@ export class EventStreams {
   }
 
   private async admit(): Promise<void> {
+    this.admittedAt = performance.now();
     await Promise.all(
       [...this.streams].map(async (stream) => {
         // The check fails while the database is away, and then there are no events to send.

@@ -10,7 +10,7 @@ import { STRICT_TYPES } from './strict-types.js';
 const READ_TIMEOUT = 'Query read timeout';
 
 /** How often a connection that listens is checked: it may lead to a server that is no longer the primary. */
-const CHECK_LISTENER_EVERY_MS = 30_000;
+const CHECK_LISTENER_EVERY_MS = 60_000;
 
 /** Private fields of a pg client that is not connected yet; pg has no public way to set them later. */
 interface Unopened {

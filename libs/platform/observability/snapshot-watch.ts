@@ -37,7 +37,7 @@ interface Held {
  * each worker reads the rows of ended jobs before it finds the next job.
  */
 export class SnapshotWatch implements BackgroundTask {
-  readonly intervalMs = 30_000;
+  readonly intervalMs = 60_000;
   /** How long the oldest snapshot has been held, 0 if there is none; null while the database is unavailable. */
   seconds: number | null = null;
   private held: Held | null = null;

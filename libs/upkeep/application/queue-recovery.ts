@@ -4,7 +4,7 @@ import type { CurrentQueue, JobQueue, StrayMessages } from '#delivery/index.js';
 import type { Reconciliation } from './reconciliation.js';
 
 /** How often the current queue is looked up while the installation is quiet and its queue has the same contents. */
-const QUIET_CHECK_EVERY_MS = 30_000;
+const QUIET_CHECK_EVERY_MS = 45_000;
 
 export interface QueueRecoveryObserver {
   /** Another queue is the current one, or this one is again. */

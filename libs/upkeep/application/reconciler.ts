@@ -22,9 +22,12 @@ export const STEPS = [
 ] as const;
 export type Step = (typeof STEPS)[number];
 
-/** Steps that delete what is older than an hour. While the installation is quiet, each n-th run does them. */
-const RARE: ReadonlySet<Step> = new Set(['remove_ended_jobs', 'delete_keys', 'delete_events']);
+/**
+ * While the installation is quiet, each n-th run does all steps: some delete what is older than an hour. The others do
+ * nothing if no messages are open.
+ */
 const RARELY = 10;
+const RARE: ReadonlySet<Step> = new Set(['remove_ended_jobs', 'delete_keys', 'delete_events']);
 
 export interface Reconciled {
   /** Strays that were requeued, and keys that were stuck: each one is evidence of a fault. */
@@ -51,9 +54,9 @@ export class Reconciler {
     requeue_strays: () => this.requeueStrays(),
     release_keys: () => this.releaseKeys(),
   };
-  private rounds: PeriodicTask | null = null;
+  private runs: PeriodicTask | null = null;
   private closed = false;
-  private runs = 0;
+  private rounds = 0;
 
   constructor(
     private readonly strays: StrayMessages,
@@ -70,28 +73,32 @@ export class Reconciler {
 
   /** @param isAllowed asked before each run */
   start(everyMs: number, isAllowed: () => boolean): void {
-    this.rounds = new PeriodicTask(async () => {
+    this.runs = new PeriodicTask(async () => {
       if (!isAllowed()) return;
+      const isRare = this.rounds++ % RARELY === 0;
+      const isQuiet = !isRare && this.activity.isQuiet;
       await this.reconciliation
-        .take(everyMs, (keep) => this.run(keep))
+        .take(everyMs, (keep) => this.run(keep, isQuiet), isQuiet)
         .catch((error: unknown) => {
           this.observer.failed('turn', error);
         });
     });
-    this.rounds.start(everyMs);
+    this.runs.start(everyMs);
   }
 
   /** Ends after the current statement: the rest is left to the next run, of any process. */
   async close(): Promise<void> {
     this.closed = true;
-    await this.rounds?.close();
+    await this.runs?.close();
   }
 
-  /** @param keep called before each step, which takes less than 15 seconds */
-  async run(keep: () => Promise<unknown>): Promise<void> {
-    this.runs++;
+  /**
+   * @param keep called before each step, which takes less than 15 seconds
+   * @param isQuiet then it leaves out the steps that are not urgent
+   */
+  async run(keep: () => Promise<unknown>, isQuiet = false): Promise<void> {
     for (const step of STEPS) {
-      if (this.activity.isQuiet && RARE.has(step) && this.runs % RARELY !== 0) continue;
+      if (isQuiet && RARE.has(step)) continue;
       await keep();
       const deadline = performance.now() + STEP_MS;
       try {

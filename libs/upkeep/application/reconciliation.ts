@@ -6,9 +6,14 @@ export abstract class Reconciliation {
   /**
    * Runs `work`, unless another process is running its own, or one began within about the last `everyMs`. With 0, only the
    * former prevents it, and it delays no later run.
+   * @param isQuiet then it also does nothing, but notes a run, if there are no open messages and the last walk has ended
    * @param work must call `keep` every 15 seconds, which rejects when the turn is lost
    */
-  abstract take(everyMs: number, work: (keep: () => Promise<unknown>) => Promise<void>): Promise<void>;
+  abstract take(
+    everyMs: number,
+    work: (keep: () => Promise<unknown>) => Promise<void>,
+    isQuiet?: boolean,
+  ): Promise<void>;
 
   /** After which message, by its id, the walk continues. */
   abstract position(): Promise<string>;

@@ -1,3 +1,4 @@
+import { ALWAYS_ACTIVE } from '#kernel/activity.js';
 import type { BackgroundTask } from '#kernel/background-task.js';
 import { lowestId } from '#kernel/ids.js';
 import { PERIOD_MS } from '../domain/usage-period.js';
@@ -12,6 +13,9 @@ const LAG_MS = 10_000;
 /** One process counts at a time. */
 const ROUND_MS = 10_000;
 
+/** While the installation is quiet, each n-th round is made even if there seems to be nothing to count. */
+const RARELY = 20;
+
 export interface UsageObserver {
   /** Transactions that may store messages have not ended. The next round tries again. */
   delayed(): void;
@@ -22,17 +26,20 @@ export interface UsageObserver {
 /** Counts accepted messages by account and hour, and keeps up with how they end. */
 export class CountUsage implements BackgroundTask {
   readonly intervalMs = 15_000;
-  readonly quietIntervalMs = 30_000;
+  readonly quietIntervalMs = 45_000;
+  private rounds = 0;
 
   /** @param days how long counts are kept */
   constructor(
     private readonly ledger: UsageLedger,
     private readonly days: number,
     private readonly observer: UsageObserver,
+    private readonly activity = ALWAYS_ACTIVE,
   ) {}
 
   async run(signal: AbortSignal): Promise<void> {
     try {
+      if (this.rounds++ % RARELY > 0 && this.activity.isQuiet && !(await this.ledger.hasWork())) return;
       if (!(await this.execute(signal, ROUND_MS))) return;
       const now = await this.ledger.now();
       const oldest = now.getTime() - (now.getTime() % PERIOD_MS.day) - this.days * PERIOD_MS.day;

@@ -53,6 +53,9 @@ export abstract class UsageLedger {
   /** Makes the hours of an account due whose messages may still change. */
   abstract makeDueOf(accountId: string): Promise<void>;
 
+  /** Whether messages are not counted yet, or hours are due. */
+  abstract hasWork(): Promise<boolean>;
+
   /** Whether messages of an account are not counted yet. */
   abstract hasUncounted(accountId: string): Promise<boolean>;
 

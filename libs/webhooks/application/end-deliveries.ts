@@ -5,7 +5,7 @@ import type { EndedEndpoint, Endpoints } from './endpoints/endpoints.js';
 /** Ends the deliveries that wait for endpoints which were disabled or deleted, in one process at a time. */
 export class EndDeliveries implements BackgroundTask {
   readonly intervalMs = 1_000;
-  readonly quietIntervalMs = 30_000;
+  readonly quietIntervalMs = 60_000;
 
   constructor(
     private readonly endpoints: Pick<Endpoints, 'withEnded' | 'forgetEnded'>,

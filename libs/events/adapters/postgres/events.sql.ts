@@ -6,7 +6,7 @@ const MAX_EVENTS = 100;
 const MAX_BYTES = 262_144;
 
 /** How long a place is kept without being renewed, and how long events are kept: as in the trigger that records them. */
-const PLACE_LIFETIME = `interval '15 seconds'`;
+const PLACE_LIFETIME = `interval '30 seconds'`;
 const LIFETIME = `interval '1 hour'`;
 
 /** All transactions before this one have ended: their events are visible, and no more are added. */

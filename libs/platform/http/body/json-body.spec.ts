@@ -165,13 +165,11 @@ describe('JsonBody', () => {
     const ends: string[] = [];
     const parse = (accountId: string) =>
       read(bodyOf(body), JSON_TYPE, new EventEmitter(), accountId).then(() => ends.push(accountId));
-    const startedAt = performance.now();
-    const [first] = [parse('busy'), parse('busy'), parse('busy')];
-    await first;
-    const onceMs = performance.now() - startedAt;
-    await parse('other');
-    expect(ends).toEqual(['busy', 'other']);
+    await Promise.race([parse('busy'), parse('busy')]);
+    await parse('another');
+    await parse('a third');
+    expect(ends).toEqual(['busy', 'another', 'a third']);
     await parse('busy');
-    expect([ends.slice(2), performance.now() - startedAt > 4 * onceMs]).toEqual([['busy', 'busy', 'busy'], true]);
+    expect(ends.slice(3)).toEqual(['busy', 'busy']);
   });
 });

@@ -3,7 +3,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { until } from '../../../../test/support/processes.js';
 import { describeUnless } from '../../../../test/support/skipping.js';
-import { CountedResponse, countForAddress } from './pipelining.js';
+import { CountedResponse, countForCaller } from './pipelining.js';
 
 const EACH = 30;
 const REQUESTS = 'GET / HTTP/1.1\r\nHost: sluice\r\n\r\n'.repeat(EACH);
@@ -13,6 +13,7 @@ const missing = process.platform === 'linux' ? null : 'only Linux has all addres
 describeUnless(missing)('CountedResponse', () => {
   let server: Server;
   let presentsKey: boolean;
+  let account: string | null;
   let requests = 0;
   let closed: ServerResponse[];
   let accepted = 0;
@@ -20,7 +21,7 @@ describeUnless(missing)('CountedResponse', () => {
   beforeAll(async () => {
     server = createServer({ ServerResponse: CountedResponse }, (request, response) => {
       requests++;
-      if (presentsKey) countForAddress(request.socket);
+      if (presentsKey) countForCaller(request.socket, account);
       response.on('close', () => closed.push(response));
     }).listen(0, '127.0.0.1');
     server.on('connection', (socket) => {
@@ -32,6 +33,7 @@ describeUnless(missing)('CountedResponse', () => {
   beforeEach(() => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'performance', 'queueMicrotask', 'setImmediate', 'Date'] });
     presentsKey = true;
+    account = null;
     requests = 0;
     closed = [];
   });
@@ -67,6 +69,25 @@ describeUnless(missing)('CountedResponse', () => {
     open(80);
     await isCutTo(2_000);
     expect(connected.size).toBeGreaterThan(60);
+  });
+
+  it('closes connections while too many requests of an account are pipelined, from all its addresses', async () => {
+    account = 'acct_1';
+    open(40);
+    await isCutTo(500);
+    expect(connected.size).toBeGreaterThan(10);
+  });
+
+  it('lets a connection pipeline a few requests, however many others do', async () => {
+    open(80);
+    await isCutTo(2_000);
+    const others = connected;
+    requests = 0;
+    const { port } = server.address() as AddressInfo;
+    const socket = connect({ port, host: '127.0.0.1', localAddress: '127.0.2.1' });
+    socket.on('error', () => undefined).write(REQUESTS.slice(0, (6 * REQUESTS.length) / EACH));
+    await until(() => requests === 6);
+    expect([socket.destroyed, others.size > 60]).toEqual([false, true]);
   });
 
   it('counts requests of a lost connection for another second', async () => {

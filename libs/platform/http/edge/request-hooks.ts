@@ -4,7 +4,7 @@ import type { AddressBudget } from '../access/address-budget.js';
 import { BufferBudget, TOO_MUCH_BUFFERED } from '../body/buffer-budget.js';
 import type { CorsHeaders } from './cors.js';
 import { leavesBodyUnread, lingerAfter, SMALL_RESPONSE_BYTES } from './connections.js';
-import { countForAddress } from './pipelining.js';
+import { countForCaller } from './pipelining.js';
 import { logUnavailable } from '../problem.filter.js';
 import { HTTP_ERRORS } from '../errors.js';
 import type { RateLimitWindow } from '#kernel/rate-limit-window.js';
@@ -66,8 +66,8 @@ export function addRequestHooks(fastify: FastifyInstance, options: RequestHookOp
   fastify.addHook('onRequest', (request, reply, done) => {
     cors(request.raw, reply.raw);
     if (earlyCheck.recognize(request)) {
-      countForAddress(request.raw.socket);
       const holder = request.operator !== undefined ? 'operators' : request.cachedCaller?.accountId;
+      countForCaller(request.raw.socket, holder ?? null);
       if (holder !== undefined) fastify.connectionRoom.recognize(request.raw.socket, holder);
     }
     const refusal = isOverloaded()

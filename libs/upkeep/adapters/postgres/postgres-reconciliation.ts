@@ -8,7 +8,13 @@ const CONTENTS = 'queue_contents';
 const NOTE_BEGIN = `
   UPDATE sluice.reconciler SET began_at = clock_timestamp()
   WHERE began_at NOT BETWEEN clock_timestamp() - 0.9 * $1 * interval '1 millisecond' AND clock_timestamp()
-  RETURNING 1`;
+  RETURNING position <> '' OR strays + strays_before > 0 OR EXISTS (
+    SELECT FROM sluice.messages WHERE status IN ('queued', 'processing') AND delivery = 'handler'
+  ) OR EXISTS (
+    SELECT FROM sluice.messages WHERE status IN ('queued', 'processing') AND delivery = 'webhooks'
+  ) OR EXISTS (
+    SELECT FROM sluice.messages WHERE available_at IS NOT NULL
+  ) AS has_work`;
 
 /** The turn needs no statement before it has been kept for so many milliseconds. */
 const KEPT_MS = 2_000;
@@ -22,8 +28,11 @@ export class PostgresReconciliation extends Reconciliation {
     super();
   }
 
-  async take(everyMs: number, work: (keep: () => Promise<unknown>) => Promise<void>): Promise<void> {
-    if (everyMs > 0 && (await this.database.query(NOTE_BEGIN, [everyMs])).length === 0) return;
+  async take(everyMs: number, work: (keep: () => Promise<unknown>) => Promise<void>, isQuiet = false): Promise<void> {
+    if (everyMs > 0) {
+      const [begun] = await this.database.query<{ has_work: boolean }>(NOTE_BEGIN, [everyMs]);
+      if (begun === undefined || (isQuiet && !begun.has_work)) return;
+    }
     // A transaction, because one of a lost process ends after `idle_in_transaction_session_timeout`.
     await this.database.transaction(async (client) => {
       const { rows } = await client.query<{ locked: boolean }>(

@@ -118,6 +118,14 @@ export const MAKE_DUE_OF = `
 export const CLOSE = `
   UPDATE sluice.usage SET recount_at = NULL WHERE account_id = $1 AND recount_at IS NOT NULL`;
 
+export const HAS_WORK = `
+  SELECT EXISTS (
+    SELECT FROM sluice.usage_progress CROSS JOIN LATERAL (
+      SELECT FROM sluice.messages m WHERE m.id > counted ORDER BY m.id LIMIT 1
+    ) uncounted
+  ) OR EXISTS (SELECT FROM sluice.usage_late)
+    OR EXISTS (SELECT FROM sluice.usage WHERE recount_at <= now()) AS "hasWork"`;
+
 /** By the index by status. */
 export const HAS_UNCOUNTED = `
   SELECT EXISTS (

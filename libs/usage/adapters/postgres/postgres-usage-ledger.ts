@@ -13,6 +13,7 @@ import {
   FIND_WRITERS_AGAIN,
   HAS_COUNTED,
   HAS_UNCOUNTED,
+  HAS_WORK,
   MAKE_DUE,
   MAKE_DUE_OF,
   MESSAGES_AT_ONCE,
@@ -80,6 +81,11 @@ export class PostgresUsageLedger extends UsageLedger {
 
   async makeDueOf(accountId: string): Promise<void> {
     await this.database.query(MAKE_DUE_OF, [accountId]);
+  }
+
+  async hasWork(): Promise<boolean> {
+    const [row] = await this.database.query<{ hasWork: boolean }>(HAS_WORK);
+    return row?.hasWork === true;
   }
 
   async hasUncounted(accountId: string): Promise<boolean> {
