@@ -14,6 +14,9 @@ const ENTRY_POINTS = [
   `${CONTEXT}adapters/[^/]+/index\\.ts$`,
 ];
 
+/** What works only as it is bundled, with its packages. */
+const BUNDLED = ['^apps/portal/', '^apps/cli/mcp/'];
+
 /** What an app may import of a context besides its index and module; see the rules below. */
 const GUARDS = `${CONTEXT}.*\\.guard\\.ts$`;
 
@@ -259,7 +262,7 @@ module.exports = {
       name: 'production-needs-no-dev-dependency',
       severity: 'error',
       comment: 'An installation without devDependencies must run.',
-      from: { path: '^(apps|libs)/', pathNot: [SPEC, '^apps/portal/'] },
+      from: { path: '^(apps|libs)/', pathNot: [SPEC, ...BUNDLED] },
       to: { dependencyTypes: ['npm-dev'] },
     },
     {

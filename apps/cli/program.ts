@@ -6,6 +6,7 @@ import { addEndpoints } from './commands/endpoints.js';
 import { addKeys } from './commands/keys.js';
 import { addListen } from './commands/listen.js';
 import { addLogin } from './commands/login.js';
+import { addMcp } from './commands/mcp.js';
 import { addMessages } from './commands/messages.js';
 import { addOpen } from './commands/open.js';
 import { addSend } from './commands/send.js';
@@ -55,7 +56,7 @@ export class Program {
         '5 the service is unavailable, 130 interrupted.',
     );
     for (const [group, ...commands] of [
-      ['Messages:', addSend, addMessages, addConsume, addListen],
+      ['Messages:', addSend, addMessages, addConsume, addListen, addMcp],
       ['Your account:', addLogin, addOpen, addAccount, addKeys, addEndpoints],
       ['For operators:', addAdmin, addVerify, ...operatorCommands],
     ] as const) {

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,6 +37,20 @@ describe('The package sluice-cli, installed from its tarball in an empty folder,
     const commands = [...help.matchAll(/^ {2}([a-z]+)\b.* {2,}/gm)].map(([, name]) => name);
     expect(commands).toEqual(expect.arrayContaining(['send', 'consume', 'endpoints', 'admin', 'verify']));
     expect(commands).not.toContain('census');
+  });
+
+  it('serves assistants', async () => {
+    const initialize = {
+      ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
+      params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+    };
+    const answered = execFile(join(folder, 'node_modules/.bin/sluice'), ['mcp'], {
+      env: { PATH: process.env.PATH, HOME: folder, SLUICE_BASE_URL: api.url, SLUICE_API_KEY: account.key },
+    });
+    answered.stdin?.write(`${JSON.stringify(initialize)}\n`);
+    const [answer] = (await once(answered.stdout ?? answered, 'data')) as [string];
+    answered.stdin?.end();
+    expect(JSON.parse(answer)).toMatchObject({ id: 1, result: { serverInfo: { name: 'sluice' } } });
   });
 
   it('brings along all that it needs, with the licences of others', async () => {

@@ -7,7 +7,7 @@ import { parseAllDocuments } from 'yaml';
 import { createTestDatabase } from '../support/database.js';
 import { ROOT } from '../support/processes.js';
 import { parseExample } from './compare.js';
-import { anchorsOf, readPages, type Block, type Page } from './page.js';
+import { anchorsOf, readPage, readPages, type Block, type Page } from './page.js';
 
 interface Versions {
   readonly dependencies: Readonly<Record<string, string>>;
@@ -42,6 +42,19 @@ function parseYaml(text: string): void {
 describe('Code blocks', () => {
   it('name their language', () => {
     expect(errorsIn(blocks, ({ language }) => (language === '' ? ['no language'] : []))).toEqual([]);
+  });
+
+  it('that are to be saved say as what, where a reader of the rendered page sees it', () => {
+    const saved = blocks.filter(({ marks }) => marks.file !== undefined);
+    const isNamed = ({ page, line, text, marks }: Block) => {
+      const above = readPage(page)
+        .text.split('\n')
+        .slice(0, line - 1)
+        .filter((one) => one !== '' && !one.startsWith('<!--'));
+      return [...above.slice(-2), ...text.split('\n').slice(0, 1)].join(' ').includes(marks.file ?? '');
+    };
+    expect(saved.length).toBeGreaterThan(10);
+    expect(saved.filter((block) => !isNamed(block)).map(({ page, line }) => `${page}:${line}`)).toEqual([]);
   });
 
   it.each<[string, (text: string) => unknown]>([
@@ -116,7 +129,9 @@ describe('Paths in backticks', () => {
   const named = pages.flatMap(({ path, text }) => pathsIn(text).map((name) => ({ page: path, name })));
 
   it('exist', () => {
-    expect(named.filter(({ name }) => !existsSync(join(ROOT, name)))).toEqual([]);
+    // Or are written by a page.
+    const written = new Set(blocks.map(({ marks }) => marks.file));
+    expect(named.filter(({ name }) => !existsSync(join(ROOT, name)) && !written.has(name))).toEqual([]);
   });
 
   it.each([

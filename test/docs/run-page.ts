@@ -27,7 +27,7 @@ export function pagesWithCommands({ startServices }: { startServices: boolean })
 export async function runPage(page: Page, stage: Stage): Promise<void> {
   const shell = await stage.openShell();
   try {
-    await runBlocks(page, stage, shell);
+    await pastePage(page, stage, shell);
   } catch (error) {
     // The first error is the one to report.
     await shell.close().catch(() => undefined);
@@ -36,7 +36,8 @@ export async function runPage(page: Page, stage: Stage): Promise<void> {
   await shell.close();
 }
 
-async function runBlocks(page: Page, stage: Stage, shell: Shell): Promise<void> {
+/** The same in a shell that may have run other pages. */
+export async function pastePage(page: Page, stage: Stage, shell: Shell): Promise<void> {
   let command: Block | undefined;
   let output = (): string => '';
   for (const block of page.blocks.filter(({ marks }) => marks['not run'] === undefined)) {

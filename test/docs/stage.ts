@@ -1,4 +1,5 @@
 import { chmod, cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
@@ -10,8 +11,8 @@ const EXAMPLE_DATABASE = 'postgres://sluice:sluice@127.0.0.1:5432/sluice';
 /** First ports of the API and of management: a program may use the next ones for further processes. */
 const PORT_RANGES = [3000, 9464];
 const PORTS_PER_RANGE = 4;
-/** The file with the API key of the examples. */
-const DEV_KEY = '.data/dev-key';
+/** What Git ignores, and the folders for the credentials of the user. */
+const IGNORED = /^(node_modules|dist|coverage|\.data|\.config|\.state)\/|(^|\/)__pycache__\/|\.log$/;
 /** Other tests write into the last two. */
 const NOT_COPIED = ['.git', '.data', 'coverage', 'node_modules', 'dist/bench', 'dist/packages'];
 
@@ -25,7 +26,6 @@ export class Stage {
   constructor(
     private readonly folder: string,
     private readonly ports = new Map<number, number>(),
-    private readonly devKey = DEV_KEY,
   ) {}
 
   /** A stage that looks like a fresh clone with packages and build. */
@@ -42,19 +42,6 @@ export class Stage {
       else await symlink(join(from, name), join(to, name));
     }
     return new Stage(folder);
-  }
-
-  /** This stage with the key of a new account, so that pages on a shared Sluice do not use up each other's limits. */
-  async withNewAccount(name: string): Promise<Stage> {
-    const response = await fetch(`http://127.0.0.1:${await this.portFor(3000)}/accounts`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ name }),
-    });
-    const { apiKey } = (await response.json()) as { apiKey: { key: string } };
-    const file = `${DEV_KEY}-${apiKey.key.slice(-8)}`;
-    await this.write(file, apiKey.key);
-    return new Stage(this.folder, this.ports, file);
   }
 
   async openShell(): Promise<Shell> {
@@ -76,9 +63,9 @@ export class Stage {
     await writeFile(path, `${await this.adapt(text)}\n`);
   }
 
-  /** Replaces ports, the database URL and the file of the API key in a text. */
+  /** Replaces ports and the database URL in a text. */
   async adapt(text: string): Promise<string> {
-    let adapted = text.replaceAll(DEV_KEY, this.devKey);
+    let adapted = text;
     if (text.includes(EXAMPLE_DATABASE)) {
       this.database ??= await createTestDatabase();
       adapted = adapted.replaceAll(EXAMPLE_DATABASE, this.database.url);
@@ -93,6 +80,15 @@ export class Stage {
   async remove(): Promise<void> {
     await this.database?.drop();
     await rm(this.folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+
+  /** The files that pages have written and left, but for those that Git ignores. */
+  async leftFiles(): Promise<string[]> {
+    const names = await readdir(this.folder, { recursive: true, withFileTypes: true });
+    const paths = names
+      .filter((one) => !one.isDirectory())
+      .map((one) => relative(this.folder, join(one.parentPath, one.name)));
+    return paths.filter((path) => !IGNORED.test(path) && !existsSync(join(ROOT, path)));
   }
 
   /** Adjacent ports stay adjacent. */

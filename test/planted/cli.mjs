@@ -231,4 +231,11 @@ export default [
     replace: "if (secret === '') {",
     tests: [DATA_DIR_SPEC],
   },
+  {
+    what: 'an assistant may write although that was not allowed',
+    file: 'apps/cli/mcp/server.ts',
+    find: 'if (canWrite) addWrites(server, sluice);',
+    replace: 'if (canWrite !== null) addWrites(server, sluice);',
+    tests: ['test/cli/mcp.spec.ts'],
+  },
 ];

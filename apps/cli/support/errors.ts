@@ -19,7 +19,7 @@ export function report(error: unknown, output: Output, id?: string): ExitCode {
 }
 
 /** What a failed command reports: sentences without a stack trace. */
-function describeError(error: unknown): Description {
+export function describeError(error: unknown): Description {
   if (error instanceof SluiceError) {
     const { code, status, message, requestId, retryAfter } = error;
     const errors = error.problem?.errors ?? [];
