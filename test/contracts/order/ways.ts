@@ -58,7 +58,10 @@ function ended(message: Message, how: End): Message {
   return how === 'failed' ? message.fail('no', at) : message.requeue('no', at, at);
 }
 
-async function toHandlers(webhooks: WebhookStore, accountId?: string): Promise<Way & { readonly jobs: Map<string, Message> }> {
+async function toHandlers(
+  webhooks: WebhookStore,
+  accountId?: string,
+): Promise<Way & { readonly jobs: Map<string, Message> }> {
   const way = await common(webhooks, 'handler', accountId);
   const { deliveries, outbox } = way.process;
   /** A job whose id exists is not added again. */
