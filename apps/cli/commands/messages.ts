@@ -35,7 +35,7 @@ interface ListOptions {
 type CancelOptions = Pick<ListOptions, 'type' | 'since' | 'until'> & { readonly all?: true };
 
 /** One request cancels at most so many. */
-const MAX_CANCELLED = 10_000;
+const MAX_CANCELLED = 1_000_000;
 
 export function addMessages(program: Command, context: Context): void {
   const list = program
