@@ -73,7 +73,7 @@ export class Messages {
   }
 
   /**
-   * Cancels the `queued` messages that match all of a filter, by default all of them; the 10,000 oldest at most: repeat
+   * Cancels the `queued` messages that match all of a filter, by default all of them; the 1,000,000 oldest at most: repeat
    * it until `count` is less.
    */
   cancelAll(filter: QueuedFilter = {}, options?: CallOptions): Promise<{ count: number }> {
