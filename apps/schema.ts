@@ -27,6 +27,7 @@ const MIGRATIONS = [
   'webhooks/0002-types-and-headers',
   'usage/0001-baseline',
   'webhooks/0003-operational-events',
+  'accounts/0005-key-hints',
 ] as const;
 
 /** The version of the schema of the BullMQ that is installed; a test compares both. */
