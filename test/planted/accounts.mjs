@@ -17,6 +17,13 @@ export default [
     tests: ['test/e2e/api-keys/repeats.spec.ts'],
   },
   {
+    what: 'the hint of a key shows more of it than the first and last four characters',
+    file: 'libs/accounts/domain/api-key.ts',
+    find: 'key.slice(0, 8)',
+    replace: 'key.slice(0, 14)',
+    tests: ['test/e2e/api-keys/list.spec.ts'],
+  },
+  {
     what: 'an expired key is accepted',
     file: AUTHENTICATE,
     find: 'if (expiresAt !== null && expiresAt <= now) return null;',
