@@ -28,6 +28,7 @@ const MIGRATIONS = [
   'usage/0001-baseline',
   'webhooks/0003-operational-events',
   'messages/0008-order-across-modes',
+  'webhooks/0004-announce-operational-events',
 ] as const;
 
 /** The version of the schema of the BullMQ that is installed; a test compares both. */
