@@ -52,12 +52,13 @@ export class CountUsage implements BackgroundTask {
   /**
    * Counts what was accepted until a few seconds ago.
    * @param everyMs does nothing if a process has begun to count within this time
+   * @param lagMs how old messages must be; of older ones, those stored from now on are counted one by one
    * @returns whether it did
    * @throws DomainError `unavailable`
    */
-  async execute(signal: AbortSignal, everyMs = 0): Promise<boolean> {
+  async execute(signal: AbortSignal, everyMs = 0, lagMs = LAG_MS): Promise<boolean> {
     const now = await this.ledger.now();
-    const id = lowestId('msg', new Date(now.getTime() - LAG_MS));
+    const id = lowestId('msg', new Date(now.getTime() - lagMs));
     if (!(await this.ledger.announce(id, everyMs))) return false;
     if (await this.ledger.othersEnded(signal)) await whileMore(signal, () => this.ledger.count(id));
     else if (!signal.aborted) this.observer.delayed();
