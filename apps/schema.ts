@@ -27,7 +27,9 @@ const MIGRATIONS = [
   'webhooks/0002-types-and-headers',
   'usage/0001-baseline',
   'webhooks/0003-operational-events',
-  'messages/0008-release-without-change',
+  'messages/0008-order-across-modes',
+  'accounts/0005-key-hints',
+  'webhooks/0004-announce-operational-events',
 ] as const;
 
 /** The version of the schema of the BullMQ that is installed; a test compares both. */

@@ -27,7 +27,7 @@ export class AccountResource {
     return this.#transport.json('GET', '/account', options);
   }
 
-  /** Changes how messages that are accepted from now on are delivered, and whether messages are delivered at all. */
+  /** Changes the name, how messages that are accepted from now on are delivered, and whether messages are delivered at all. */
   update(changes: AccountChanges, options?: CallOptions): Promise<Account> {
     return this.#transport.json('PATCH', '/account', { ...options, body: changes });
   }

@@ -40,9 +40,9 @@ export class Messages {
     message: string | NewMessage,
     options: SendOptions & Omit<NewMessage, 'message'> = {},
   ): Promise<AcceptedMessage> {
-    const { deliverAt, type, metadata, orderingKey } = options;
-    const body = typeof message === 'string' ? { message, deliverAt, type, metadata, orderingKey } : message;
-    return this.#post('/messages', body, options);
+    const { idempotencyKey, signal, onResponse, ...fields } = options;
+    const body = typeof message === 'string' ? { message, ...fields } : message;
+    return this.#post('/messages', body, { idempotencyKey, signal, onResponse });
   }
 
   /** Sends up to 1,000 messages: all of them are stored, or none. Each counts as one request. */
@@ -73,7 +73,7 @@ export class Messages {
   }
 
   /**
-   * Cancels the `queued` messages that match all of a filter, by default all of them; the 10,000 oldest at most: repeat
+   * Cancels the `queued` messages that match all of a filter, by default all of them; the 1,000,000 oldest at most: repeat
    * it until `count` is less.
    */
   cancelAll(filter: QueuedFilter = {}, options?: CallOptions): Promise<{ count: number }> {

@@ -205,7 +205,7 @@ export interface components {
        */
       id: string;
       /**
-       * @description The name given at sign-up or by an operator.
+       * @description The name given at sign-up, or changed since.
        * @example Acme
        */
       name: string;
@@ -242,7 +242,7 @@ export interface components {
        */
       id: string;
       /**
-       * @description The name given at sign-up or by an operator.
+       * @description The name given at sign-up, or changed since.
        * @example Acme
        */
       name: string;
@@ -266,6 +266,11 @@ export interface components {
       createdAt: string;
     };
     ChangeOwnAccountBody: {
+      /**
+       * @description The new name. Unchanged if omitted.
+       * @example Acme Ltd
+       */
+      name?: string;
       /**
        * @description How messages that are accepted from now on are delivered. Unchanged if omitted.
        * @example pull
@@ -311,6 +316,11 @@ export interface components {
        * @example 2027-01-31T12:00:00.000Z
        */
       expiresAt: string | null;
+      /**
+       * @description How the key begins and ends, to recognise it. Null for a key from before hints were stored.
+       * @example slc_7k2m…x9qa
+       */
+      hint: string | null;
       /**
        * Format: date-time
        * @description When the key was last used, to the minute. Null if never.
@@ -362,7 +372,7 @@ export interface components {
        */
       id: string;
       /**
-       * @description The name given at sign-up or by an operator.
+       * @description The name given at sign-up, or changed since.
        * @example Acme
        */
       name: string;
@@ -437,7 +447,7 @@ export interface components {
        */
       id: string;
       /**
-       * @description The name given at sign-up or by an operator.
+       * @description The name given at sign-up, or changed since.
        * @example Acme
        */
       name: string;

@@ -18,7 +18,16 @@ const MESSAGE = {
   ...{ id: EVIL, message: EVIL, status: EVIL, createdAt: EVIL, updatedAt: EVIL, delivery: EVIL, deliverAt: EVIL },
   ...{ attempts: 1, failureReason: EVIL },
 };
-const KEY = { id: EVIL, name: EVIL, key: EVIL, scopes: [EVIL], createdAt: EVIL, expiresAt: EVIL, lastUsedAt: EVIL };
+const KEY = {
+  id: EVIL,
+  name: EVIL,
+  hint: EVIL,
+  key: EVIL,
+  scopes: [EVIL],
+  createdAt: EVIL,
+  expiresAt: EVIL,
+  lastUsedAt: EVIL,
+};
 const ENDPOINT = {
   ...{ id: EVIL, url: EVIL, description: EVIL, rateLimitPerSecond: 0, enabled: false, createdAt: EVIL, secret: EVIL },
   ...{ disabledAt: EVIL, disabledReason: EVIL, failingSince: EVIL },

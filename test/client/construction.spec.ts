@@ -63,6 +63,14 @@ describe('A client', () => {
 
   it.each<[string, (sluice: Sluice) => Promise<unknown>]>([
     ['its text', (sluice) => sluice.messages.send('hello', { type: 'a.b', idempotencyKey: 'k' })],
+    [
+      'its text, without what is no field of it',
+      (sluice) =>
+        sluice.messages.send('hello', {
+          ...{ type: 'a.b', idempotencyKey: 'k', metadata: undefined },
+          ...{ signal: new AbortController().signal, onResponse: () => undefined },
+        }),
+    ],
     ['its fields', (sluice) => sluice.messages.send({ message: 'hello', type: 'a.b' }, { idempotencyKey: 'k' })],
   ])('sends a message by %s', async (_, send) => {
     accepts();

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { requireUsableRedis } from '#platform/redis/usable-redis.js';
@@ -59,6 +60,22 @@ describe('docker-compose.yml', () => {
       ...{ hostname: 'postgres', username: postgres.environment.POSTGRES_USER },
       ...{ password: postgres.environment.POSTGRES_PASSWORD, database: postgres.environment.POSTGRES_DB },
     });
+  });
+
+  it('has with the recipe of the documentation all secrets that the processes need', () => {
+    const page = readFileSync(join(ROOT, 'docs/deploy.md'), 'utf8');
+    const [recipe = ''] = /^for name in [^]*?^done$/m.exec(page) ?? [];
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-compose-'));
+    try {
+      expect(spawnSync('bash', ['-c', recipe], { cwd: folder }).status).toBe(0);
+      const lines = readFileSync(join(folder, '.env'), 'utf8').trim().split('\n');
+      const secrets = Object.fromEntries(lines.map((line) => line.split('='))) as Record<string, string>;
+      const environment = Object.entries(api.environment).map(([key, value]) => [key, String(value)] as const);
+      const settings = readSettings({ ...Object.fromEntries(environment), ...secrets });
+      expect([settings.operatorKeys.length, settings.secretsKeys.length]).toEqual([1, 1]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it('publishes a port for each API, on the loopback address only', () => {

@@ -17,7 +17,7 @@ export const aHash = () => randomBytes(32);
 export function aKey(accountId: string): ApiKey {
   return {
     ...{ id: ids.next('key', SENT_AT), accountId, name: 'key', scopes: ['messages:send'] },
-    ...{ createdAt: SENT_AT, expiresAt: null, lastUsedAt: null },
+    ...{ hint: 'slc_7k2m…x9qa', createdAt: SENT_AT, expiresAt: null, lastUsedAt: null },
   };
 }
 

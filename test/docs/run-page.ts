@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { difference } from './compare.js';
-import { readPages, type Block, type Page } from './page.js';
+import { readPage, readPages, type Block, type Page } from './page.js';
 import type { Shell } from './shell.js';
 import type { Stage } from './stage.js';
 
@@ -10,11 +10,16 @@ const OUTPUT_LANGUAGES = ['http', 'json', 'text'];
 const OUTPUT_TIMEOUT_MS = 30_000;
 
 /**
- * The pages with commands, by their paths: pages that start their own services, or pages that expect a running `npm
- * start`.
+ * The pages with commands, by their paths, in the order in which README.md lists them: pages that start their own services,
+ * or pages that expect a running `npm start`.
  */
 export function pagesWithCommands({ startServices }: { startServices: boolean }): (readonly [string, Page])[] {
+  const { text } = readPage('README.md');
+  const list = text.slice(text.indexOf('## Documentation'));
+  // Those that it does not list come last.
+  const placeOf = ({ path }: Page) => (list.indexOf(`(${path})`) + list.length) % list.length;
   return readPages()
+    .sort((one, other) => placeOf(one) - placeOf(other))
     .filter(({ blocks }) => blocks.some(isCommand))
     .filter(({ blocks }) => blocks.some(({ marks }) => marks.serves !== undefined) === startServices)
     .map((page) => [page.path, page]);

@@ -38,6 +38,11 @@ describe('A foreign worker', () => {
     const [printed = ''] = /(?<= x ){.*}/.exec(worker.output.slice(worker.output.indexOf(id))) ?? [];
     expect(JSON.parse(printed)).toEqual(FIELDS);
     await until(fleet.has(id, 'delivered'));
+    const texts = Array.from({ length: 10 }, (_, n) => `in order ${n}`);
+    const keyed = texts.map((message) => ({ message, orderingKey: 'customer-18' }));
+    expect((await fleet.client.sendBatch(fleet.account, { body: { messages: keyed } })).status).toBe(202);
+    await worker.printed(texts.at(-1) ?? '');
+    expect(worker.output.match(/in order \d/g)).toEqual(texts);
     expect(await fleet.census()).toBe(0);
   };
 

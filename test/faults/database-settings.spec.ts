@@ -37,6 +37,16 @@ const SETTINGS: readonly (readonly [name: string, value: string])[] = [
   ['plan_cache_mode', 'force_custom_plan'],
   ['exit_on_error', 'on'],
   ['client_min_messages', 'debug5'],
+  ['debug_parallel_query', 'on'],
+  ['lc_messages', 'C'],
+  ['check_function_bodies', 'off'],
+  ['lo_compat_privileges', 'on'],
+  ['timezone_abbreviations', 'India'],
+  ['enable_partitionwise_join', 'on'],
+  ['work_mem', '64kB'],
+  ['default_table_access_method', 'heap'],
+  ['default_toast_compression', 'pglz'],
+  ['gin_fuzzy_search_limit', '1'],
 ];
 
 const READ = `SELECT '2026-11-21T09:30:00.123Z'::timestamptz AS time, '\\x00ff'::bytea AS bytes, 0.1::float8 AS number,
@@ -98,6 +108,26 @@ describe('A default that an operator sets', () => {
     await expect(requireUsableDatabase(`${url}?options=${options}`)).resolves.toBeUndefined();
     await changed.close();
     await dropRole(database.url, role);
+  });
+
+  it.each([
+    ['PGOPTIONS', '-c DateStyle=German -c TimeZone=Asia/Kathmandu -c bytea_output=escape'],
+    ['PGDATESTYLE', 'German'],
+    ['PGTZ', 'Asia/Kathmandu'],
+    ['PGCLIENTENCODING', 'LATIN1'],
+    ['PGTARGETSESSIONATTRS', 'standby'],
+    ['PGSSLROOTCERT', '/nowhere'],
+    ['PGHOST', 'nowhere.invalid'],
+    ['PGPORT', '1'],
+    ['PGUSER', 'nobody'],
+    ['PGPASSWORD', 'wrong'],
+    ['PGDATABASE', 'nothing'],
+    ['PGSERVICE', 'nothing'],
+  ])('in the environment has no effect beside a whole URL: %s', async (name, value) => {
+    process.env[name] = value;
+    const changed = await open(database.url).finally(() => Reflect.deleteProperty(process.env, name));
+    expect(await changed.query(READ)).toEqual(expected);
+    await changed.close();
   });
 
   it.each(['SELECT now() AS time', 'SELECT now()::timestamp AS time', 'SELECT now()::date AS time'])(

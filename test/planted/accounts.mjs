@@ -10,6 +10,20 @@ const STALE_KEYS = 'libs/accounts/adapters/http/stale-key-check.ts';
 
 export default [
   {
+    what: 'a response that was kept for 24 hours is the response to a replay, a retry or a cancellation',
+    file: 'libs/accounts/adapters/postgres/postgres-repeats.ts',
+    find: 'AND key_hash = $2 AND stored_at > now() - ${LIFETIME}`;',
+    replace: 'AND key_hash = $2`;',
+    tests: ['test/e2e/api-keys/repeats.spec.ts'],
+  },
+  {
+    what: 'the hint of a key shows more of it than the first and last four characters',
+    file: 'libs/accounts/domain/api-key.ts',
+    find: 'key.slice(0, 8)',
+    replace: 'key.slice(0, 14)',
+    tests: ['test/e2e/api-keys/list.spec.ts'],
+  },
+  {
     what: 'an expired key is accepted',
     file: AUTHENTICATE,
     find: 'if (expiresAt !== null && expiresAt <= now) return null;',

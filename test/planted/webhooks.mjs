@@ -377,6 +377,13 @@ export default [
     tests: ['test/e2e/webhooks/operational-events.spec.ts'],
   },
   {
+    what: 'an operational event is not announced',
+    file: 'libs/webhooks/adapters/postgres/migrations/0004-announce-operational-events.sql',
+    find: "' webhooks') WHERE sluice",
+    replace: "' webhooks') WHERE false AND sluice",
+    tests: ['test/e2e/webhooks/operational-events.spec.ts'],
+  },
+  {
     what: 'a limit is reported more than once in a window',
     file: 'libs/webhooks/adapters/postgres/migrations/0003-operational-events.sql',
     find: 'ELSE reported_minute_ends_ms <> minute_ends_ms END\n  RETURNING',

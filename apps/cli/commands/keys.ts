@@ -19,6 +19,7 @@ export const SCOPES = [
 export const KEY_COLUMNS: readonly Column<ApiKey>[] = [
   ['ID', ({ id }) => id],
   ['NAME', ({ name }) => name],
+  ['KEY', ({ hint }) => hint ?? ''],
   ['CREATED', ({ createdAt }) => time(createdAt)],
   ['LAST USED', ({ lastUsedAt }) => time(lastUsedAt)],
   ['EXPIRES', ({ expiresAt }) => time(expiresAt)],

@@ -1,6 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { NewMessage } from '#client/index.js';
-import { visibleAscii } from './arguments.js';
 
 /** What a message can have besides its text and its time. */
 export interface MessageFields {
@@ -34,6 +33,11 @@ export function selects(filter: string, type: string | undefined): boolean {
   return filter.endsWith('*') ? type.startsWith(filter.slice(0, -1)) : type === filter;
 }
 
+function orderingKey(text: string): string {
+  if (/^[!-~]{1,128}$/.test(text)) return text;
+  throw new InvalidArgumentError('It must be 1 to 128 visible ASCII characters without spaces.');
+}
+
 function pair(text: string, before: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
   const at = text.indexOf('=');
   if (at < 1) throw new InvalidArgumentError('It must be a name and a value, such as region=eu.');
@@ -45,7 +49,7 @@ export function addFieldOptions(command: Command): Command {
   return command
     .option('-t, --type <type>', 'what the message is about, such as order.paid', messageType)
     .addOption(new Option('-m, --metadata <name=value>', 'a value for the consumer; may be repeated').argParser(pair))
-    .option('--ordering-key <key>', 'deliver messages with the same key one after another', visibleAscii);
+    .option('--ordering-key <key>', 'deliver messages with the same key one after another', orderingKey);
 }
 
 export function fieldsOf({ type, metadata, orderingKey }: MessageFields): Omit<NewMessage, 'message'> {

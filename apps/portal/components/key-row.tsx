@@ -23,7 +23,7 @@ interface KeyRowProps {
 }
 
 export function KeyRow({
-  apiKey: { id, name, scopes, createdAt, lastUsedAt, expiresAt },
+  apiKey: { id, name, hint, scopes, createdAt, lastUsedAt, expiresAt },
   badge,
   children,
 }: KeyRowProps) {
@@ -35,6 +35,11 @@ export function KeyRow({
           <Expiry expiresAt={expiresAt} />
         </h2>
         <code class="sub">{id}</code>
+        {hint !== null && (
+          <code class="sub" title="How the key begins and ends">
+            {hint}
+          </code>
+        )}
         <ul class="scopes" aria-label="Scopes">
           {scopes.map((scope) => (
             <li key={scope} title={SCOPE_TEXTS[scope]}>

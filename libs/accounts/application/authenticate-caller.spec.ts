@@ -15,7 +15,7 @@ function process(key: Partial<ApiKey> = {}) {
   const { key: presented, hash } = secrets.issue();
   const apiKey: ApiKey = {
     ...{ id: 'key_1', accountId: 'acct_1', name: 'first key', scopes: ['messages:send'] },
-    ...{ createdAt: SENT_AT, expiresAt: null, lastUsedAt: null },
+    ...{ hint: 'slc_7k2m…x9qa', createdAt: SENT_AT, expiresAt: null, lastUsedAt: null },
     ...key,
   };
   const store: { found: FoundKey | null } = { found: { key: apiKey, epoch: 0, suspended: false, delivery: 'handler' } };

@@ -5,7 +5,7 @@ import type { Accounts, Actor } from './accounts.js';
 import type { Plans } from './plans.js';
 
 /**
- * The fields to change; one that is missing stays as it is. Accounts change `delivery` and `paused`; the rest is for
+ * The fields to change; one that is missing stays as it is. Accounts change `name`, `delivery` and `paused`; the rest is for
  * operators.
  */
 export interface AccountChanges {

@@ -2,7 +2,7 @@ import type { Clock } from '#kernel/clock.js';
 import { ValidationError } from '#kernel/domain-error.js';
 import type { Ids } from '#kernel/ids.js';
 import { accountNotFound, nameError } from '../domain/account.js';
-import { assertCanGrant, tooManyKeys, type ApiKey, type Scope } from '../domain/api-key.js';
+import { assertCanGrant, hintOf, tooManyKeys, type ApiKey, type Scope } from '../domain/api-key.js';
 import type { Accounts, Actor } from './accounts.js';
 import { unauthorized } from './authenticate-caller.js';
 import type { KeySecrets } from './key-secrets.js';
@@ -48,16 +48,17 @@ export class CreateApiKey {
       throw new ValidationError([{ pointer: '/expiresAt', detail: 'expiresAt must be in the future.' }]);
     }
     assertCanGrant(grantor.scopes, input.scopes ?? []);
+    const { key, hash } = this.secrets.issue();
     const apiKey: ApiKey = {
       id: this.ids.next('key', at),
       accountId: grantor.accountId,
       name: input.name,
+      hint: hintOf(key),
       scopes: input.scopes ?? (grantor.scopes as readonly Scope[]),
       createdAt: at,
       expiresAt: input.expiresAt,
       lastUsedAt: null,
     };
-    const { key, hash } = this.secrets.issue();
     const added = await this.accounts.addKey(apiKey, hash, by);
     if (added === null) throw by === 'operator' ? accountNotFound() : unauthorized();
     if (!added) throw tooManyKeys();

@@ -1,6 +1,6 @@
 import type { Clock } from '#kernel/clock.js';
 import type { Ids } from '#kernel/ids.js';
-import { apiKeyNotFound, assertCanGrant, tooManyKeys } from '../domain/api-key.js';
+import { apiKeyNotFound, assertCanGrant, hintOf, tooManyKeys } from '../domain/api-key.js';
 import type { Accounts } from './accounts.js';
 import type { Grantor, IssuedKey } from './create-api-key.js';
 import type { KeySecrets } from './key-secrets.js';
@@ -25,7 +25,7 @@ export class RotateApiKey {
     const endsAt = new Date(at.getTime() + graceSeconds * 1_000);
     const apiKey = await this.accounts.replaceKey(grantor.accountId, keyId, at, endsAt, hash, (old) => {
       assertCanGrant(grantor.scopes, old.scopes);
-      return { ...old, id: this.ids.next('key', at), createdAt: at, lastUsedAt: null };
+      return { ...old, id: this.ids.next('key', at), hint: hintOf(key), createdAt: at, lastUsedAt: null };
     });
     if (apiKey === null) throw apiKeyNotFound();
     if (apiKey === false) throw tooManyKeys();

@@ -2,7 +2,7 @@ import type { Clock } from '#kernel/clock.js';
 import type { Ids } from '#kernel/ids.js';
 import type { Limits } from '#kernel/limits.js';
 import { Account } from '../domain/account.js';
-import { SCOPES, type ApiKey } from '../domain/api-key.js';
+import { hintOf, SCOPES, type ApiKey } from '../domain/api-key.js';
 import { planMissing, type Plan } from '../domain/plan.js';
 import type { Accounts } from './accounts.js';
 import type { IssuedKey } from './create-api-key.js';
@@ -47,16 +47,17 @@ export class SignUp {
     const account = Account.open(this.ids.next('acct', at), name, chosen, at)
       .changePlan(chosen, limits ?? null)
       .changeExternalId(externalId ?? null);
+    const { key, hash } = this.secrets.issue();
     const apiKey: ApiKey = {
       id: this.ids.next('key', at),
       accountId: account.id,
       name: 'first key',
+      hint: hintOf(key),
       scopes: SCOPES,
       createdAt: at,
       expiresAt: null,
       lastUsedAt: null,
     };
-    const { key, hash } = this.secrets.issue();
     await this.accounts.add(account, apiKey, hash);
     return { account, apiKey, key };
   }

@@ -14,11 +14,18 @@ export interface ApiKey {
   readonly id: string;
   readonly accountId: string;
   readonly name: string;
+  /** How the key begins and ends, see `hintOf`; null for one that was created before hints were stored. */
+  readonly hint: string | null;
   readonly scopes: readonly Scope[];
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
   /** To the minute; null when it was never used. */
   readonly lastUsedAt: Date | null;
+}
+
+/** The beginning and the end of a key, which leave 140 of its 160 random bits unknown. */
+export function hintOf(key: string): string {
+  return `${key.slice(0, 8)}…${key.slice(-4)}`;
 }
 
 /**

@@ -83,6 +83,9 @@ export class RareWarnings {
   }
 }
 
+/** With these contexts it reports an error that is thrown as well, and printed when the process fails to start. */
+const THROWN_AS_WELL: readonly unknown[] = ['ExceptionHandler', 'NestApplication'];
+
 /** Sends the log of NestJS itself to the same logger. */
 export class NestLogger implements LoggerService {
   constructor(private readonly logger: Logger) {}
@@ -93,8 +96,7 @@ export class NestLogger implements LoggerService {
   }
 
   error(message: unknown, ...details: unknown[]): void {
-    // With this context it reports an error that is thrown as well, and printed when the process fails to start.
-    if (details.at(-1) === 'ExceptionHandler') return;
+    if (THROWN_AS_WELL.includes(details.at(-1))) return;
     this.logger.error({ details }, String(message));
   }
 

@@ -31,14 +31,14 @@ export interface Way {
 }
 
 export const WAYS = {
-  handler: (webhooks: WebhookStore) => toHandlers(webhooks),
-  pull: (webhooks: WebhookStore) => toConsumers(webhooks),
-  webhooks: (webhooks: WebhookStore) => toEndpoints(webhooks),
-} satisfies Record<DeliveryMode, (webhooks: WebhookStore) => Promise<Way>>;
+  handler: (webhooks: WebhookStore, accountId?: string) => toHandlers(webhooks, accountId),
+  pull: (webhooks: WebhookStore, accountId?: string) => toConsumers(webhooks, accountId),
+  webhooks: (webhooks: WebhookStore, accountId?: string) => toEndpoints(webhooks, accountId),
+} satisfies Record<DeliveryMode, (webhooks: WebhookStore, accountId?: string) => Promise<Way>>;
 
-async function common(webhooks: WebhookStore, delivery: DeliveryMode) {
+async function common(webhooks: WebhookStore, delivery: DeliveryMode, ofAccount?: string) {
   const { store, process } = webhooks;
-  const accountId = await webhooks.account();
+  const accountId = ofAccount ?? (await webhooks.account());
   return {
     ...{ store, process, accountId, targets: [delivery] as readonly string[] },
     aMessage: (orderingKey: string | null, state: Partial<Message['state']> = {}) =>
@@ -58,8 +58,11 @@ function ended(message: Message, how: End): Message {
   return how === 'failed' ? message.fail('no', at) : message.requeue('no', at, at);
 }
 
-async function toHandlers(webhooks: WebhookStore): Promise<Way & { readonly jobs: Map<string, Message> }> {
-  const way = await common(webhooks, 'handler');
+async function toHandlers(
+  webhooks: WebhookStore,
+  accountId?: string,
+): Promise<Way & { readonly jobs: Map<string, Message> }> {
+  const way = await common(webhooks, 'handler', accountId);
   const { deliveries, outbox } = way.process;
   /** A job whose id exists is not added again. */
   const jobs = new Map<string, Message>();
@@ -95,8 +98,8 @@ async function toHandlers(webhooks: WebhookStore): Promise<Way & { readonly jobs
   };
 }
 
-async function toConsumers(webhooks: WebhookStore): Promise<Way> {
-  const way = await common(webhooks, 'pull');
+async function toConsumers(webhooks: WebhookStore, ofAccount?: string): Promise<Way> {
+  const way = await common(webhooks, 'pull', ofAccount);
   const { process, store, accountId } = way;
   const leases = new PostgresLeases(process.database, process.reads, { maxAttempts: 1_000 }, process.availability);
   const leased = new Map<string, Message>();
@@ -127,8 +130,8 @@ async function toConsumers(webhooks: WebhookStore): Promise<Way> {
   };
 }
 
-async function toEndpoints(webhooks: WebhookStore): Promise<Way> {
-  const way = await common(webhooks, 'webhooks');
+async function toEndpoints(webhooks: WebhookStore, ofAccount?: string): Promise<Way> {
+  const way = await common(webhooks, 'webhooks', ofAccount);
   const { store, accountId } = way;
   const targets = [await webhooks.endpoint(accountId), await webhooks.endpoint(accountId)].sort();
   const running = new Map<string, LeasedDelivery>();

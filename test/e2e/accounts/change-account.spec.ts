@@ -20,9 +20,32 @@ describe('PATCH /account', () => {
     },
   );
 
+  it('renames the account, and no other', async () => {
+    const other = await api.signUp();
+    const before = (await api.ask(account)).body;
+    expect(await patch({ name: 'Zoë & Söhne' })).toMatchObject({
+      status: 200,
+      body: { ...before, name: 'Zoë & Söhne' },
+    });
+    expect((await api.ask(account)).body.name).toBe('Zoë & Söhne');
+    expect((await api.ask(other.key)).body.name).toBe('Test');
+  });
+
+  it.each([
+    ['blank', ' '],
+    ['too long', 'x'.repeat(101)],
+    ['no text', 7],
+    ['with U+0000', 'a\u0000b'],
+  ])('responds 400 validation_failed to a name that is %s, and changes nothing', async (_what, name) => {
+    const before = (await api.ask(account)).body;
+    const { errors } = expectProblem(await patch({ name, paused: true }), 400, 'validation_failed');
+    expect(errors).toMatchObject([{ pointer: '/name' }]);
+    expect((await api.ask(account)).body).toEqual(before);
+  });
+
   it('responds 200 and changes nothing without fields', async () => {
     await patch({ delivery: 'pull' });
-    for (const body of [{}, { delivery: null }]) {
+    for (const body of [{}, { delivery: null }, { name: null }]) {
       expect(await patch(body)).toMatchObject({ status: 200, body: { delivery: 'pull' } });
     }
   });

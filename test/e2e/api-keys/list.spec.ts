@@ -10,6 +10,7 @@ import {
 import { until } from '../../support/processes.js';
 
 const MINUTE_MS = 60_000;
+const hintOf = (key: string) => `${key.slice(0, 8)}…${key.slice(-4)}`;
 
 describe('GET /api-keys', () => {
   const api = sharedApi();
@@ -23,14 +24,15 @@ describe('GET /api-keys', () => {
   it('responds 200 with all properties of a key', async () => {
     const expiresAt = new Date(Date.now() + MINUTE_MS).toISOString();
     const input = { name: 'Zoë', scopes: ['messages:read'], expiresAt };
-    const { id, createdAt } = await api.createKey(account.key, input);
+    const { id, key, createdAt } = await api.createKey(account.key, input);
     const [newest, first, ...none] = await list();
 
-    expect(newest).toEqual({ id, ...input, createdAt, lastUsedAt: null });
+    expect(newest).toEqual({ id, ...input, hint: hintOf(key), createdAt, lastUsedAt: null });
     expect(first).toEqual({
       ...{
         id: account.keyId,
         name: 'first key',
+        hint: hintOf(account.key),
         scopes: ['messages:send', 'messages:read', 'messages:consume', 'account:manage'],
       },
       ...{ createdAt: expect.any(String) as string, expiresAt: null, lastUsedAt: expect.any(String) as string },
@@ -38,14 +40,26 @@ describe('GET /api-keys', () => {
     expect(none).toEqual([]);
   });
 
-  it('never contains a key or its hash', async () => {
+  it('shows no hint of a key that was stored without one', async () => {
+    await api.sql('UPDATE sluice.api_keys SET hint = NULL WHERE id = $1', [account.keyId]);
+    expect(await list()).toMatchObject([{ hint: null }]);
+  });
+
+  it('shows the hint of the new key after a rotation', async () => {
+    const rotated = await api.ask(account.key, `POST /api-keys/${account.keyId}/rotate`, { graceSeconds: 60 });
+    const key = rotated.body.key as string;
+    expect((await list()).map(({ hint }) => hint)).toEqual([hintOf(key), hintOf(account.key)]);
+  });
+
+  it('never contains a key or its hash, and no more of it than its first and last four characters', async () => {
     const { key } = await api.createKey(account.key);
     const text = JSON.stringify(await list());
     const query = 'SELECT hash FROM sluice.api_keys WHERE account_id = $1';
     const hashes = await api.sql<{ hash: Buffer }>(query, [account.id]);
 
-    expect(text).not.toContain('slc_');
-    for (const one of [key, account.key]) expect(text).not.toContain(one.slice(4, 14));
+    for (const one of [key, account.key]) {
+      for (const part of [one.slice(0, 9), one.slice(8, 14), one.slice(-5)]) expect(text).not.toContain(part);
+    }
     expect(hashes).toHaveLength(2);
     for (const { hash } of hashes) {
       for (const form of ['hex', 'base64', 'base64url'] as const) expect(text).not.toContain(hash.toString(form));

@@ -162,6 +162,41 @@ describe('A management call that is repeated with its Idempotency-Key', () => {
     expect([first.status, second.status, second.body.name]).toEqual([201, 201, 'B']);
   });
 
+  it.each(cases)('is processed as new after 24 hours, and kept anew: $name', async (one) => {
+    const { route, body, by = () => spare, status } = one;
+    const path = typeof route === 'string' ? route : await route();
+    const key = { 'idempotency-key': randomUUID() };
+    const ask = () => api.ask(by(), path, body, key);
+    expect((await ask()).status).toBe(status);
+    await api.sql(`UPDATE sluice.kept_responses SET stored_at = now() - interval '24 hours'`);
+    const later = await ask();
+    expect(later.headers['idempotent-replayed']).toBeUndefined();
+    const repeated = await ask();
+    if (later.status === status) expect(shownOf(repeated)).toEqual(shownOf(later));
+    expect([repeated.status, repeated.headers['idempotent-replayed']]).toEqual([
+      later.status,
+      later.status === status ? 'true' : undefined,
+    ]);
+  });
+
+  it.each([
+    ['PUT /admin/plans/again', { limits: { perMinute: 7, perDay: 70 } }],
+    ['PATCH /admin/accounts/:id', { suspended: true, externalId: 'customer-7' }],
+    ['PATCH /admin/accounts/:id', { plan: 'enterprise', limits: { perMinute: 9, perDay: 90 } }],
+  ])('is harmless without an Idempotency-Key: %s %j', async (route, change) => {
+    const ask = () => api.ask(OPERATOR, route.replace(':id', account.id), change);
+    const [first, again] = [await ask(), await ask()];
+    expect([first.status < 300, again.status, again.body]).toMatchObject([true, 200, change]);
+  });
+
+  it.each([{ paused: true }, { paused: false }, { delivery: 'pull' }])(
+    'is harmless without an Idempotency-Key: PATCH /account %j',
+    async (change) => {
+      const responses = await Promise.all([1, 2, 3].map(() => api.ask(spare, 'PATCH /account', change)));
+      for (const { status, body } of responses) expect([status, body]).toMatchObject([200, change]);
+    },
+  );
+
   it('is specific to its account, its route and the scopes of its key', async () => {
     const key = { 'idempotency-key': randomUUID() };
     const first = await api.ask(spare, 'POST /api-keys', { name: 'A' }, key);

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { isTypeId } from '#kernel/typeid.js';
 import type { Account } from '../../support/api.js';
 import { pageOf } from '../../support/api.js';
@@ -149,6 +150,25 @@ describe('Operational events', () => {
     await ask(`PATCH /endpoints/${other.id}`, { enabled: false });
     await until(() => receiver.at(path).length === 2);
     expect(eventsAt(path)[1]?.data).toMatchObject({ id: other.id, disabledReason: 'by_account' });
+  });
+
+  it('are announced to workers, which look for deliveries rarely while nothing else happens', async () => {
+    const client = new pg.Client(fleet.client.environment.DATABASE_URL);
+    await client.connect();
+    const announced: unknown[] = [];
+    client.on('notification', ({ payload }) => announced.push(payload));
+    await client.query('LISTEN sluice_available');
+    const byDatabase = async () => {
+      await client.query('SELECT');
+      return announced.splice(0).filter((payload) => String(payload).startsWith(' '));
+    };
+    const [one, other] = [await endpoint([]), await endpoint([])];
+    await ask(`PATCH /endpoints/${one.id}`, { enabled: false });
+    expect(await byDatabase()).toEqual([]);
+    await endpoint(['sluice.*']);
+    await ask(`PATCH /endpoints/${other.id}`, { enabled: false });
+    expect(await byDatabase()).toEqual([' webhooks']);
+    await client.end();
   });
 
   it('report a limit that is reached, once a window', async () => {

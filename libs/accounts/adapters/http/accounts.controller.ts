@@ -27,6 +27,11 @@ class SignUpBody {
 }
 
 class ChangeOwnAccountBody {
+  @Field({ description: 'The new name. Unchanged if omitted.', examples: ['Acme Ltd'], ...NAME_RULES })
+  @IsOptional()
+  @IsString({ message: 'name must be a string.' })
+  name?: string | null;
+
   @Field({
     $ref: DELIVERY_MODE,
     description: 'How messages that are accepted from now on are delivered. Unchanged if omitted.',
@@ -101,7 +106,7 @@ export class AccountsController {
     id: 'changeOwnAccount',
     summary: 'Change the account',
     description:
-      'Changes how messages are delivered, everywhere from the next request on. Messages that were accepted before keep ' +
+      'Changes the name of the account, or how messages are delivered, everywhere from the next request on. Messages that were accepted before keep ' +
       'their mode of delivery. While the account is paused, messages are accepted and wait: after a second, no delivery of ' +
       'any mode begins, and leases are empty. Deliveries that have begun are finished. Once it is no longer paused, they go ' +
       'on within a second.',
@@ -109,9 +114,9 @@ export class AccountsController {
   })
   async change(
     @CurrentCaller() { accountId }: Caller,
-    @JsonBody(ChangeOwnAccountBody) { delivery, paused }: ChangeOwnAccountBody,
+    @JsonBody(ChangeOwnAccountBody) { name, delivery, paused }: ChangeOwnAccountBody,
   ): Promise<object> {
-    const changes = { delivery: delivery ?? undefined, paused: paused ?? undefined };
+    const changes = { name: name ?? undefined, delivery: delivery ?? undefined, paused: paused ?? undefined };
     return accountView((await this.changeAccount.execute(accountId, changes, 'account')).after);
   }
 }

@@ -24,8 +24,8 @@ export function issuedKeyView({ apiKey, key }: IssuedKey) {
   return { id, name, key, scopes, createdAt, expiresAt };
 }
 
-export function apiKeyView({ id, name, scopes, createdAt, expiresAt, lastUsedAt }: ApiKey) {
-  return { id, name, scopes, createdAt, expiresAt, lastUsedAt };
+export function apiKeyView({ id, name, hint, scopes, createdAt, expiresAt, lastUsedAt }: ApiKey) {
+  return { id, name, hint, scopes, createdAt, expiresAt, lastUsedAt };
 }
 
 export function newAccountView({ account, ...issued }: SignedUp) {
@@ -51,7 +51,7 @@ export const NAME_RULES = { minLength: 1, maxLength: MAX_NAME_LENGTH, pattern: '
 
 const ACCOUNT_NAME = {
   type: 'string',
-  description: 'The name given at sign-up or by an operator.',
+  description: 'The name given at sign-up, or changed since.',
   examples: ['Acme'],
 };
 const OWN_ID = nullable({
@@ -144,6 +144,11 @@ export const ISSUED_KEY = viewModel<ReturnType<typeof issuedKeyView>>(
 
 export const API_KEY = viewModel<ReturnType<typeof apiKeyView>>('ApiKey', 'An API key, without its secret.', {
   ...KEY_FIELDS,
+  hint: nullable({
+    type: 'string',
+    description: 'How the key begins and ends, to recognise it. Null for a key from before hints were stored.',
+    examples: ['slc_7k2m…x9qa'],
+  }),
   lastUsedAt: nullable(time('When the key was last used, to the minute. Null if never.', '2026-11-21T09:30:00.000Z')),
 });
 

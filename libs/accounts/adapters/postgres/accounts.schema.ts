@@ -56,6 +56,7 @@ export const ApiKeySchema = new EntitySchema<StoredApiKey>({
     id: { type: 'text', primary: true },
     accountId: { type: 'text', name: 'account_id' },
     name: { type: 'text' },
+    hint: { type: 'text', nullable: true },
     hash: { type: 'bytea', select: false },
     scopes: { type: 'text', array: true },
     createdAt: { type: 'timestamptz', name: 'created_at' },

@@ -21,7 +21,7 @@ interface FoundRow extends ApiKey {
 }
 
 const FIND_KEYS = `
-  SELECT k.id, account_id AS "accountId", k.name, scopes, k.created_at AS "createdAt", expires_at AS "expiresAt",
+  SELECT k.id, account_id AS "accountId", k.name, hint, scopes, k.created_at AS "createdAt", expires_at AS "expiresAt",
          last_used_at AS "lastUsedAt", epoch, suspended, delivery, hash
   FROM sluice.api_keys k JOIN sluice.accounts a ON a.id = account_id
   WHERE hash = ANY ($1::bytea[]) AND revoked_at IS NULL AND NOT deleting`;
@@ -36,7 +36,16 @@ const SAVE_LAST_USES = `
   UPDATE sluice.api_keys k SET last_used_at = at FROM used WHERE k.id = used.id`;
 
 const ROTATING = {
-  ...{ id: true, accountId: true, name: true, scopes: true, createdAt: true, expiresAt: true, lastUsedAt: true },
+  ...{
+    id: true,
+    accountId: true,
+    name: true,
+    hint: true,
+    scopes: true,
+    createdAt: true,
+    expiresAt: true,
+    lastUsedAt: true,
+  },
   ...{ rotatedAt: true, createdToExpireAt: true },
 } as const;
 

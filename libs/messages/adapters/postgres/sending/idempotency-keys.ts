@@ -85,8 +85,7 @@ async function resultOf(
   // Stored, and then repeated because something else in the same run failed after the commit.
   if (use.message_id === first.id) return { messages, deliveries: 0, replayed: false };
   const ids = use.message_ids ?? [use.message_id];
-  const stored = messages.map(({ state }, index) =>
-    Message.queue(ids[index] ?? '', accountId, state, state, use.created_at),
-  );
+  const at = { createdAt: use.created_at, updatedAt: use.created_at };
+  const stored = messages.map(({ state }, index) => Message.restore({ ...state, id: ids[index] ?? '', ...at }));
   return { messages: stored, deliveries: 0, replayed: true };
 }
