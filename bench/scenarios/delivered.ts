@@ -49,6 +49,13 @@ interface Figures {
   readonly p99: number;
   /** CPU microseconds a message, from its request to its delivery. */
   readonly cpuMicros: Readonly<Record<string, number>>;
+  /** A message. */
+  readonly wal: Wal;
+}
+
+interface Wal {
+  readonly bytes: number;
+  readonly fsyncs: number;
 }
 
 interface Sample {
@@ -85,6 +92,14 @@ export async function delivered(bench: BenchEnvironment, options: Options): Prom
         rows: [
           [PARTS.join(', '), ...each(all)],
           ...[...PARTS, 'receiver', 'generator'].map((part) => [part, ...cpu(part)]),
+        ],
+      },
+      {
+        title: 'WAL of PostgreSQL',
+        columns: ['a message', ...names],
+        rows: [
+          ['bytes', ...each(({ most }) => most.wal.bytes)],
+          ['fsyncs', ...each(({ most }) => most.wal.fsyncs)],
         ],
       },
       {
@@ -167,15 +182,27 @@ async function runAndDrain(
 ): Promise<Figures> {
   const { name, serving, pids } = running;
   const since = await serving.store.number('SELECT extract(epoch FROM now())');
+  const [before] = await serving.store.rows<Wal>(WAL);
   const cpu = cpuMeter(pids);
   const result = await bench.load(serving, load, generators);
   const accepted = result.responses.get(202) ?? 0;
   checks.push(onlyAccepted(name, result), await running.check(accepted));
   const cpuMicros = { ...scaled(cpu(), 1 / accepted), generator: result.cpuPerResponse.generator ?? NaN };
-  const [rates] = await serving.store.rows<Omit<Figures, 'accepted' | 'cpuMicros'>>(RATES, [since, load.seconds]);
+  const [after] = await serving.store.rows<Wal>(WAL);
+  const grown = (name: keyof Wal) => ((after?.[name] ?? NaN) - (before?.[name] ?? NaN)) / accepted;
+  const wal = { bytes: grown('bytes'), fsyncs: grown('fsyncs') };
+  const [rates] = await serving.store.rows<Omit<Figures, 'accepted' | 'cpuMicros' | 'wal'>>(RATES, [
+    since,
+    load.seconds,
+  ]);
   if (rates === undefined) throw new Error('No message was delivered.');
-  return { ...rates, accepted: result.perSecond.get(202) ?? 0, cpuMicros };
+  return { ...rates, accepted: result.perSecond.get(202) ?? 0, cpuMicros, wal };
 }
+
+/** Since the server was started. Its processes report their fsyncs about once a second. */
+const WAL = `
+  SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8 AS bytes, sum(fsyncs)::float8 AS fsyncs
+  FROM pg_stat_io WHERE object = 'wal'`;
 
 /** Of the messages created since $1, in a load of $2 seconds. */
 const RATES = `

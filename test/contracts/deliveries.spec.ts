@@ -1,5 +1,6 @@
+import { CLAIM } from '#messages/adapters/postgres/claims/claim.sql.js';
 import type { Message } from '#messages/domain/message.js';
-import { aMessage, claim, claimTerms, jobOf, messages, SENT_AT } from '../support/messages.js';
+import { aClaim, aMessage, claim, claimTerms, jobOf, messages, SENT_AT } from '../support/messages.js';
 import { describeDeliveries, type DeliveriesSubject } from './deliveries.contract.js';
 import { InMemoryDeliveries } from './fakes/in-memory-deliveries.js';
 import { InMemoryStore } from './fakes/in-memory-store.js';
@@ -89,6 +90,43 @@ describe('PostgresDeliveries, in batches', () => {
     for (const message of claimed.slice(1)) await deliveries.settle(message, message.deliver(SENT_AT));
     // Each starts 5 ms after the one before, but for what a timer may be early.
     expect(performance.now() - begun).toBeGreaterThan(19 * 4);
+  });
+
+  it.each([
+    ['delivered', (message: Message) => message.deliver(SENT_AT)],
+    ['failed', (message: Message) => message.fail('no luck', SENT_AT)],
+    ['queued', (message: Message) => message.requeue('no luck', SENT_AT, SENT_AT)],
+  ])('stores the end of an attempt whose claim a crash of the database has lost: %s', async (status, end) => {
+    const { deliveries } = await store.process();
+    const message = aMessage({ attempts: 2 });
+    await store.put(message);
+    const claimed = await claim(deliveries, message);
+    const lose = () =>
+      store.sql('DELETE FROM sluice.messages WHERE id = $1', [message.id]).then(() => store.put(message));
+    await lose();
+    for (let time = 0; time < 2; time++) expect(await deliveries.settle(claimed, end(claimed))).toBe(true);
+    expect((await store.find(message))?.state).toMatchObject({ status, attempts: 3, claim: null });
+    // Another worker had claimed it by then.
+    await lose();
+    const other = await claim(deliveries, message);
+    expect(await deliveries.settle(claimed, end(claimed))).toBe(false);
+    expect(await store.find(message)).toEqual(other);
+  });
+
+  it.each([
+    ['a first attempt', {}, 'off'],
+    ['a take-over', { status: 'processing', attempts: 1, claim: aClaim() }, 'on'],
+  ] as const)('waits for the disk, or not, when it claims %s', async (_, state, expected) => {
+    const { database } = await store.process();
+    const message = aMessage(state);
+    await store.put(message);
+    const [row] = await database.query<{ synchronous_commit: string | null }>(CLAIM, [
+      [message.id],
+      [message.state.retries],
+      [claimTerms().token],
+      [60_000],
+    ]);
+    expect(row?.synchronous_commit ?? 'on').toBe(expected);
   });
 
   it('leaves the messages of a suspended account in the outbox until it is resumed, and counts no attempt', async () => {

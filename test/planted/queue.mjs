@@ -76,6 +76,20 @@ export default [
     tests: DELIVERIES,
   },
   {
+    what: 'the end of an attempt is dropped when a crash of the database has lost its claim',
+    file: SETTLE,
+    find: '(t.retries, t.attempts - 1, ',
+    replace: '(t.retries, t.attempts - 2, ',
+    tests: DELIVERIES,
+  },
+  {
+    what: 'a take-over does not wait for the disk',
+    file: CLAIM,
+    find: "SELECT FROM held WHERE status <> '${startProcessing.from}' OR halted_bytes IS NOT NULL",
+    replace: 'SELECT FROM held WHERE halted_bytes IS NOT NULL',
+    tests: DELIVERIES,
+  },
+  {
     what: 'the attempt of a lost worker is not noted by the claim',
     file: CLAIM,
     find: "WHERE held_status = '${takeOver.from}' AND held_claim <> claim",
@@ -99,8 +113,8 @@ export default [
   {
     what: 'an end that is repeated after a lost response is refused',
     file: SETTLE,
-    find: 'OR m.claim IS NULL AND (m.retries, m.attempts, m.status) = (t.retries, t.attempts, t.status))',
-    replace: 'OR false)',
+    find: 'OR m.claim IS NULL AND (m.retries, m.attempts, m.status) = (t.retries, t.attempts, t.status)\n',
+    replace: 'OR false\n',
     tests: DELIVERIES,
   },
   {

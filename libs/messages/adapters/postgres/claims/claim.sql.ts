@@ -25,6 +25,9 @@ const ASK_AGAIN_MS = 1_000;
  *
  * Messages of a suspended or paused account are not claimed. Each moves from the queue to the outbox, where it waits for
  * the account to be resumed: their jobs would otherwise be taken again and again.
+ *
+ * A commit that only begins first attempts of queued messages does not wait for the disk. If a crash of the database loses
+ * it, the message is queued as before, with its job; an attempt that runs meanwhile is stored by its end, which waits.
  */
 export const CLAIM = `
   WITH wanted AS (
@@ -70,7 +73,12 @@ export const CLAIM = `
     SELECT token, wait_ms FROM held JOIN wanted USING (id, retries)
     WHERE wait_ms IS NOT NULL AND halted_bytes IS NULL
   )
-  SELECT * FROM claimed FULL JOIN waiting ON waiting.token = claimed.claim`;
+  SELECT * FROM claimed FULL JOIN waiting ON waiting.token = claimed.claim
+  CROSS JOIN (
+    SELECT CASE WHEN NOT EXISTS (
+      SELECT FROM held WHERE status <> '${startProcessing.from}' OR halted_bytes IS NOT NULL
+    ) THEN set_config('synchronous_commit', 'off', true) END AS synchronous_commit
+  ) durability`;
 
 /** Records that a claimed message runs alone, and renews its claim. */
 export const RENEW_CLAIM_ALONE = `
