@@ -127,7 +127,7 @@ for (const [name, serve, missing] of [
     it('adds jobs also when the current turn cannot be read', async () => {
       const { bullmq, shard, queue, close } = await server.open();
       const message = aMessage();
-      const read = jest.spyOn(shard, 'nextPriority').mockRejectedValueOnce(new Error('no such column'));
+      const read = jest.spyOn(shard, 'view').mockRejectedValueOnce(new Error('no such column'));
       await queue.add([message]);
       expect(read).toHaveBeenCalled();
       expect(await bullmq.getJob(message.id)).toBeDefined();
@@ -150,7 +150,7 @@ for (const [name, serve, missing] of [
       await queue.add(messages(200, { accountId: 'acct_of_others' }));
       // Taking a job, one of the others, makes BullMQ move the jobs that are due.
       await take();
-      await queue.giveTurnsToRetries();
+      await queue.giveTurns();
       const isRetry = new Set(retried.map(({ id }) => id));
       const taken = Array.from({ length: 99 }, async () => isRetry.has((await take())?.id ?? ''));
       expect((await Promise.all(taken)).filter(Boolean)).toHaveLength(50);
