@@ -28,6 +28,7 @@ const MIGRATIONS = [
   'usage/0001-baseline',
   'webhooks/0003-operational-events',
   'accounts/0005-key-hints',
+  'webhooks/0004-lists-of-deliveries',
 ] as const;
 
 /** The version of the schema of the BullMQ that is installed; a test compares both. */
