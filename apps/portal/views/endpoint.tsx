@@ -5,13 +5,14 @@ import { Button } from '../components/button.js';
 import { Choice } from '../components/choice.js';
 import { ConfirmDialog } from '../components/confirm-dialog.js';
 import { Loaded } from '../components/loaded.js';
-import { Card, Fact, Facts, Id, Page, Status, Time } from '../components/parts.js';
+import { Badge, Card, Fact, Facts, Id, Page } from '../components/parts.js';
 import { Problem } from '../components/problem.js';
 import { call } from '../connection.js';
-import { count, formatMilliseconds, formatTime, previewOf } from '../format.js';
+import { count, formatMilliseconds, formatTime } from '../format.js';
 import { useAction, useResource } from '../hooks.js';
 import { href, replace } from '../router.js';
-import { can, issued } from '../session.js';
+import { issued } from '../session.js';
+import { EndpointDeliveries } from './endpoint-deliveries.js';
 import { EndpointSettingsDialog } from './endpoint-settings.js';
 import { EndpointState } from './endpoints.js';
 import { nameHidden } from '../hidden-characters.js';
@@ -63,7 +64,7 @@ export function EndpointView({ id }: { id: string }) {
           <div class="columns detail">
             <div>
               <Test id={id} />
-              {can('messages:read') && <Missed id={id} />}
+              <EndpointDeliveries id={id} />
               <Card title="More">
                 <div class="actions">
                   <Button
@@ -147,6 +148,8 @@ function Details({ endpoint }: { endpoint: Endpoint }) {
   );
 }
 
+const hasSucceeded = ({ status }: EndpointTest) => status !== null && status >= 200 && status < 300;
+
 function Test({ id }: { id: string }) {
   const [result, setResult] = useState<EndpointTest | null>(null);
   const { run, isRunning, error } = useAction(async () => {
@@ -168,6 +171,7 @@ function Test({ id }: { id: string }) {
         ) : (
           <>
             <p>
+              {hasSucceeded(result) ? <Badge tone="good">succeeded</Badge> : <Badge tone="bad">failed</Badge>}{' '}
               {result.status === null ? 'No answer' : `It answered with status ${result.status}`} after{' '}
               {formatMilliseconds(result.durationMs)}. {result.status === null && result.error}
             </p>
@@ -179,37 +183,6 @@ function Test({ id }: { id: string }) {
           </>
         )}
       </div>
-    </Card>
-  );
-}
-
-/** What the endpoint has missed for good. */
-function Missed({ id }: { id: string }) {
-  const failed = useResource(
-    () => call((client) => client.messages.list({ status: 'failed', endpointId: id, limit: 10 }).page()),
-    [id],
-  );
-  return (
-    <Card title="Failed deliveries">
-      <Loaded resource={failed} rows={2}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <p class="hint">None. A message that used up its attempts for this endpoint appears here.</p>
-          ) : (
-            <ul class="plain-list">
-              {data.map((message) => (
-                <li key={message.id}>
-                  <Status status={message.status} />
-                  <a class="row-link" href={href(`messages/${message.id}`)}>
-                    <bdi class="preview">{previewOf(message.message)}</bdi>
-                  </a>
-                  <Time at={message.updatedAt} />
-                </li>
-              ))}
-            </ul>
-          )
-        }
-      </Loaded>
     </Card>
   );
 }
