@@ -18,13 +18,13 @@ export function EndpointLink({ id, name = id }: { id: string; name?: string | un
 
 /** When something that has failed is tried again. */
 export const retryText = (at: string | null): string =>
-  at === null ? 'failed, will retry' : `failed, will retry at ${formatMoment(at)}`;
+  at === null ? 'Failed, will retry' : `Failed, will retry at ${formatMoment(at)}`;
 
 function DeliveryState({ delivery: { status, lastAttemptAt, nextAttemptAt } }: { delivery: EndpointDelivery }) {
-  if (status === 'delivered') return <Badge tone="good">delivered</Badge>;
-  if (status === 'failed') return <Badge tone="bad">failed</Badge>;
+  if (status === 'delivered') return <Badge tone="good">Delivered</Badge>;
+  if (status === 'failed') return <Badge tone="bad">Failed</Badge>;
   if (lastAttemptAt !== null) return <Badge tone="bad">{retryText(nextAttemptAt)}</Badge>;
-  return <Badge tone="info">{nextAttemptAt === null ? 'pending' : `due at ${formatMoment(nextAttemptAt)}`}</Badge>;
+  return <Badge tone="info">{nextAttemptAt === null ? 'Pending' : `Due at ${formatMoment(nextAttemptAt)}`}</Badge>;
 }
 
 /** How far a delivery is, and what the endpoint answered last. */
@@ -33,7 +33,7 @@ export function DeliveryFacts({ delivery }: { delivery: EndpointDelivery }) {
   return (
     <>
       <p>
-        <DeliveryState delivery={delivery} />
+        <DeliveryState delivery={delivery} />{' '}
         <span class="hint">
           {attempts === 1 ? '1 attempt' : `${attempts} attempts`}
           {responseStatus !== null && ` · status ${responseStatus}`}

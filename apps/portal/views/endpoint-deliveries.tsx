@@ -87,7 +87,7 @@ function Rate({ deliveries }: { deliveries: readonly EndpointDelivery[] }) {
   if (ended.length === 0) return null;
   return (
     <p>
-      Of the {formatNumber(ended.length)} most recent that have ended, {formatNumber(delivered)} succeeded (
+      {formatNumber(delivered)} of {formatNumber(ended.length)} that have ended succeeded (
       {Math.floor((100 * delivered) / ended.length)}%).
     </p>
   );

@@ -12,14 +12,21 @@ import { count, formatMilliseconds, formatTime } from '../format.js';
 import { useAction, useResource } from '../hooks.js';
 import { href, replace } from '../router.js';
 import { issued } from '../session.js';
+import { VERIFY_SNIPPET } from '../snippets.js';
 import { EndpointDeliveries } from './endpoint-deliveries.js';
 import { EndpointSettingsDialog } from './endpoint-settings.js';
 import { EndpointState } from './endpoints.js';
 import { nameHidden } from '../hidden-characters.js';
 
 const HOUR_MS = 3_600_000;
-/** Both secrets sign for so long, so that receivers can change theirs. */
-const SECRET_GRACE_SECONDS = 86_400;
+/** For how long both secrets sign, so that receivers can change theirs. */
+const GRACES = [
+  { label: 'Stops at once', value: 0 },
+  { label: 'Signs for another hour', value: 3_600 },
+  { label: 'Signs for another day', value: 86_400 },
+  { label: 'Signs for another 7 days', value: 7 * 86_400 },
+];
+const DEFAULT_GRACE = 86_400;
 
 const PERIODS = [
   { label: 'The last hour', value: 1 },
@@ -72,7 +79,7 @@ export function EndpointView({ id }: { id: string }) {
                       setOpened('settings');
                     }}
                   >
-                    Change types and headers
+                    Edit
                   </Button>
                   <Button
                     onClick={() => {
@@ -193,16 +200,19 @@ interface DialogProps {
 }
 
 function RotateDialog({ id, onClose }: DialogProps) {
+  const [graceSeconds, setGraceSeconds] = useState(DEFAULT_GRACE);
   const rotate = useAction(async () => {
-    const { secret } = await call((client) =>
-      client.endpoints.rotateSecret(id, { graceSeconds: SECRET_GRACE_SECONDS }),
-    );
-    issued.value = { title: 'The secret is rotated', what: 'signing secret', secret };
+    const { secret } = await call((client) => client.endpoints.rotateSecret(id, { graceSeconds }));
+    issued.value = { title: 'The secret is rotated', what: 'signing secret', secret, snippet: VERIFY_SNIPPET };
     onClose();
   });
   return (
     <ConfirmDialog title="Rotate the secret?" confirm="Rotate the secret" action={rotate} onClose={onClose}>
-      <p>Requests are signed with the new secret at once, and for a day with the old one as well.</p>
+      <p>Requests are signed with the new secret at once.</p>
+      <Choice label="The old secret" value={graceSeconds} choices={GRACES} onChange={setGraceSeconds} />
+      {graceSeconds === 0 && (
+        <p class="field-error">Receivers that do not have the new secret yet will refuse every request.</p>
+      )}
     </ConfirmDialog>
   );
 }

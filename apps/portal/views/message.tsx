@@ -252,9 +252,9 @@ function outcomeOf(
 ) {
   const { outcome, target, number } = attempt;
   if (outcome !== 'retried') return outcome;
-  if (attempts.some((later) => later.target === target && later.number > number)) return 'failed, retried';
+  if (attempts.some((later) => later.target === target && later.number > number)) return 'Failed, retried';
   const { status, nextAttemptAt } = deliveries.find(({ endpointId }) => endpointId === target) ?? message;
-  return status === 'pending' || status === 'queued' ? retryText(nextAttemptAt) : 'failed';
+  return status === 'pending' || status === 'queued' ? retryText(nextAttemptAt) : 'Failed';
 }
 
 interface AttemptItemProps {
@@ -271,7 +271,7 @@ function AttemptItem({ attempt, delivery, outcome }: AttemptItemProps) {
       <p>
         <strong>{number}</strong>
         <Badge tone={OUTCOME_TONES[attempt.outcome]}>
-          <span class="status">{outcome}</span>
+          <span class={outcome === attempt.outcome ? 'status' : undefined}>{outcome}</span>
         </Badge>
         <span class="hint">
           <Time at={startedAt} />
