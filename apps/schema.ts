@@ -30,7 +30,7 @@ const MIGRATIONS = [
   'messages/0008-order-across-modes',
   'accounts/0005-key-hints',
   'webhooks/0004-announce-operational-events',
-  'messages/0009-deleted-accounts-if-any',
+  'webhooks/0005-lists-of-deliveries',
 ] as const;
 
 /** The version of the schema of the BullMQ that is installed; a test compares both. */

@@ -45,6 +45,8 @@ export interface Issued {
   readonly what: 'API key' | 'signing secret';
   readonly secret: string;
   readonly hint?: string | undefined;
+  /** A program that uses it. */
+  readonly snippet?: string | undefined;
 }
 
 /** A later key or secret, until the visitor has stored it. */

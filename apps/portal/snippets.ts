@@ -68,3 +68,19 @@ func main() {
 }`;
   }
 }
+
+/** For receivers of webhooks: without packages, as docs/webhooks.md has it. */
+export const VERIFY_SNIPPET = `import { createHmac, timingSafeEqual } from 'node:crypto';
+
+const key = Buffer.from(process.env.WEBHOOK_SECRET.replace('whsec_', ''), 'base64');
+
+/** @param headers those of a request of node:http; body its bytes, before they are parsed */
+export function isGenuine(headers, body) {
+  const timestamp = headers['webhook-timestamp'];
+  if (!(Math.abs(Date.now() / 1000 - Number(timestamp)) <= 300)) return false;
+  const expected = createHmac('sha256', key).update(\`\${headers['webhook-id']}.\${timestamp}.\`).update(body).digest();
+  return String(headers['webhook-signature'])
+    .split(' ')
+    .map((signature) => Buffer.from(signature.replace('v1,', ''), 'base64'))
+    .some((signature) => signature.length === expected.length && timingSafeEqual(signature, expected));
+}`;

@@ -1,6 +1,18 @@
 import type { List } from './list.js';
 import { pathOf, type CallOptions, type ListOptions, type Transport } from './transport.js';
-import type { Endpoint, EndpointChanges, EndpointTest, NewEndpoint, NewEndpointInput, Time } from './types.js';
+import type {
+  Endpoint,
+  EndpointChanges,
+  EndpointDelivery,
+  EndpointTest,
+  NewEndpoint,
+  NewEndpointInput,
+  Time,
+} from './types.js';
+
+export interface DeliveryFilter extends ListOptions {
+  readonly status?: EndpointDelivery['status'] | undefined;
+}
 
 /** The URLs to which messages are posted if the account's `delivery` is `webhooks`. */
 export class Endpoints {
@@ -47,6 +59,11 @@ export class Endpoints {
   /** Posts a signed test to the endpoint, and returns what it answered. */
   test(id: string, options?: CallOptions): Promise<EndpointTest> {
     return this.#transport.json('POST', pathOf`/endpoints/${id}/test`, options);
+  }
+
+  /** What the endpoint has got, still gets, or has missed: the newest message first. */
+  deliveries(id: string, options: DeliveryFilter = {}): List<EndpointDelivery> {
+    return this.#transport.list(pathOf`/endpoints/${id}/deliveries`, options);
   }
 
   /** Posts the messages of a period that the endpoint has not received. The period ends now by default. */

@@ -11,7 +11,7 @@ export type {
   Plans,
 } from './admin.js';
 export type { ConsumeOptions, HeldMessage } from './consume.js';
-export type { Endpoints } from './endpoints.js';
+export type { DeliveryFilter, Endpoints } from './endpoints.js';
 export {
   AuthenticationError,
   ConflictError,
@@ -46,6 +46,7 @@ export type {
   DeliveryMode,
   Endpoint,
   EndpointChanges,
+  EndpointDelivery,
   EndpointTest,
   ErrorCode,
   FieldError,
@@ -54,6 +55,7 @@ export type {
   LeaseInput,
   Limits,
   Message,
+  MessageDelivery,
   MessageStatus,
   NewAccount,
   NewAccountInput,

@@ -1,6 +1,15 @@
 import type { List } from './list.js';
 import { pathOf, type CallOptions, type ListOptions, type Transport } from './transport.js';
-import type { AcceptedMessage, Attempt, Message, MessageStatus, NewMessage, QueuedFilter, Time } from './types.js';
+import type {
+  AcceptedMessage,
+  Attempt,
+  Message,
+  MessageDelivery,
+  MessageStatus,
+  NewMessage,
+  QueuedFilter,
+  Time,
+} from './types.js';
 
 export interface SendOptions extends CallOptions {
   /**
@@ -19,8 +28,8 @@ export interface MessageFilter extends ListOptions {
   readonly until?: Time | undefined;
   readonly status?: MessageStatus | undefined;
   /**
-   * Only messages whose delivery to this endpoint has failed, regardless of the status of the message; requires the
-   * status `failed`.
+   * Only messages with a delivery to this endpoint. A status that is given with it, `delivered` or `failed`, is then that
+   * of the delivery.
    */
   readonly endpointId?: string | undefined;
 }
@@ -65,6 +74,12 @@ export class Messages {
   async attempts(id: string, options?: CallOptions): Promise<Attempt[]> {
     const path = pathOf`/messages/${id}/attempts`;
     return (await this.#transport.json<{ data: Attempt[] }>('GET', path, options)).data;
+  }
+
+  /** How far a message is at each endpoint, the oldest endpoint first. */
+  async deliveries(id: string, options?: CallOptions): Promise<MessageDelivery[]> {
+    const path = pathOf`/messages/${id}/deliveries`;
+    return (await this.#transport.json<{ data: MessageDelivery[] }>('GET', path, options)).data;
   }
 
   /** Cancels a message that is `queued`. */

@@ -1533,6 +1533,138 @@ export interface components {
       count: number;
     };
     /**
+     * @description `pending`: waits for an attempt, or one is being made. `delivered`: the endpoint has it. `failed`: its attempts were used up, or the endpoint was disabled or deleted while it was waiting.
+     * @enum {string}
+     */
+    EndpointDeliveryStatus: 'pending' | 'delivered' | 'failed';
+    /** @description The delivery of a message to an endpoint, with what the endpoint is called. */
+    MessageDelivery: {
+      /**
+       * @description The id of the message.
+       * @example msg_01h455vb4pex5vsknk084sn02q
+       */
+      messageId: string;
+      /**
+       * @description The id of the endpoint.
+       * @example ep_01h455vb4pex5vsknk084sn02q
+       */
+      endpointId: string;
+      /** @example pending */
+      status: components['schemas']['EndpointDeliveryStatus'];
+      /**
+       * @description Attempts to deliver it to the endpoint so far.
+       * @example 1
+       */
+      attempts: number;
+      /**
+       * Format: date-time
+       * @description When the next attempt is due. Null if that is now, if it waits for another message, or if there is none.
+       * @example 2026-11-21T09:30:00.123Z
+       */
+      nextAttemptAt: string | null;
+      /**
+       * Format: date-time
+       * @description When the last attempt that has ended began. Null if there is none.
+       * @example 2026-11-21T09:30:00.123Z
+       */
+      lastAttemptAt: string | null;
+      /**
+       * @description How long that took, in milliseconds. Null if its worker was lost.
+       * @example 170
+       */
+      durationMs: number | null;
+      /**
+       * @description The HTTP status with which the endpoint responded to it. Null without a response.
+       * @example 503
+       */
+      responseStatus: number | null;
+      /**
+       * @description The first KiB of that response. Null without a response.
+       * @example Try again later.
+       */
+      responseBody: string | null;
+      /**
+       * @description Why it has not been delivered, if an attempt failed. Otherwise null.
+       * @example HTTP 503
+       */
+      error: string | null;
+      /**
+       * @description Where the endpoint is. Null if it was deleted, or if the key lacks `account:manage`.
+       * @example https://example.com/hooks
+       */
+      url: string | null;
+      /**
+       * @description What the endpoint is for. Null like `url`.
+       * @example orders
+       */
+      description: string | null;
+    };
+    /** @description The deliveries of a message, the oldest endpoint first. */
+    MessageDeliveries: {
+      data: components['schemas']['MessageDelivery'][];
+    };
+    /** @description The delivery of a message to an endpoint. */
+    EndpointDelivery: {
+      /**
+       * @description The id of the message.
+       * @example msg_01h455vb4pex5vsknk084sn02q
+       */
+      messageId: string;
+      /**
+       * @description The id of the endpoint.
+       * @example ep_01h455vb4pex5vsknk084sn02q
+       */
+      endpointId: string;
+      /** @example pending */
+      status: components['schemas']['EndpointDeliveryStatus'];
+      /**
+       * @description Attempts to deliver it to the endpoint so far.
+       * @example 1
+       */
+      attempts: number;
+      /**
+       * Format: date-time
+       * @description When the next attempt is due. Null if that is now, if it waits for another message, or if there is none.
+       * @example 2026-11-21T09:30:00.123Z
+       */
+      nextAttemptAt: string | null;
+      /**
+       * Format: date-time
+       * @description When the last attempt that has ended began. Null if there is none.
+       * @example 2026-11-21T09:30:00.123Z
+       */
+      lastAttemptAt: string | null;
+      /**
+       * @description How long that took, in milliseconds. Null if its worker was lost.
+       * @example 170
+       */
+      durationMs: number | null;
+      /**
+       * @description The HTTP status with which the endpoint responded to it. Null without a response.
+       * @example 503
+       */
+      responseStatus: number | null;
+      /**
+       * @description The first KiB of that response. Null without a response.
+       * @example Try again later.
+       */
+      responseBody: string | null;
+      /**
+       * @description Why it has not been delivered, if an attempt failed. Otherwise null.
+       * @example HTTP 503
+       */
+      error: string | null;
+    };
+    /** @description A page of a list, newest first. */
+    EndpointDeliveryPage: {
+      data: components['schemas']['EndpointDelivery'][];
+      /**
+       * @description Send it as `cursor` to get the next page. Null on the last page.
+       * @example bXNnXzAxaDQ1NXZiNHBleDV2c2tuazA4NHNuMDJx
+       */
+      nextCursor: string | null;
+    };
+    /**
      * @description The length of the periods of a usage history.
      * @enum {string}
      */

@@ -10,6 +10,7 @@ export { Messages, type OnStarted } from './application/messages.js';
 export { StuckKeys } from './application/delivering/stuck-keys.js';
 export { StorageCap } from './application/storage/storage-cap.js';
 export { MAX_REASON_LENGTH, toReason } from './domain/attempt.js';
+export { ENDPOINT_DELIVERY_STATUSES, type EndpointDeliveryStatus } from './domain/endpoint-delivery-status.js';
 export { isReserved, MAX_TYPE } from './domain/message-type.js';
 export { isTypePattern, matchesType, TYPE_PATTERN } from './domain/type-pattern.js';
 export { MESSAGE_STATUSES, OPEN_STATUSES, TRANSITIONS, type MessageStatus } from './domain/message-status.js';

@@ -9,9 +9,11 @@ import { SETTINGS } from '#platform/process/platform.module.js';
 import { provideAs } from '#platform/process/provide.js';
 import { measureConnections } from './adapters/monitoring/connection-metrics.js';
 import { openSecretBox } from './adapters/postgres/open-secret-box.js';
+import { PostgresDeliveryLog } from './adapters/postgres/postgres-delivery-log.js';
 import { PostgresEndpointDeliveries } from './adapters/postgres/postgres-endpoint-deliveries.js';
 import { PostgresEndpoints } from './adapters/postgres/postgres-endpoints.js';
 import { UndiciWebhookClient } from './adapters/undici/undici-webhook-client.js';
+import { DeliveryLog } from './application/delivery-log.js';
 import { EndpointDeliveries } from './application/endpoint-deliveries.js';
 import { Endpoints } from './application/endpoints/endpoints.js';
 import { SecretBox } from './application/endpoints/secret-box.js';
@@ -21,6 +23,7 @@ import type { WebhooksSettings } from './settings.js';
 const providers: FactoryProvider[] = [
   { provide: Endpoints, useFactory: (database: Database) => PostgresEndpoints.open(database), inject: [Database] },
   provideAs(EndpointDeliveries, PostgresEndpointDeliveries, [Database, Reads, Availability, BatchMetrics]),
+  provideAs(DeliveryLog, PostgresDeliveryLog, [Reads]),
   { provide: SecretBox, useFactory: openSecretBox, inject: [SETTINGS, Endpoints] },
   {
     provide: WebhookClient,
@@ -42,7 +45,7 @@ export class EndpointsModule {
       module: EndpointsModule,
       imports: [messages, ReadsModule],
       providers,
-      exports: [Endpoints, EndpointDeliveries, SecretBox, WebhookClient],
+      exports: [Endpoints, EndpointDeliveries, DeliveryLog, SecretBox, WebhookClient],
     };
   }
 }

@@ -10,6 +10,7 @@ import { LOGGER } from '#platform/process/platform.module.js';
 import { provide, provideSetting } from '#platform/process/provide.js';
 import { EndpointsModule } from './endpoints.module.js';
 import type { WebhooksSettings } from './settings.js';
+import { DeliveriesController } from './adapters/http/deliveries.controller.js';
 import { EndpointActionsController } from './adapters/http/endpoint-actions.controller.js';
 import { EndpointsController } from './adapters/http/endpoints.controller.js';
 import { SendingMetrics } from './adapters/monitoring/sending-metrics.js';
@@ -18,9 +19,11 @@ import { ForgetEndpoints } from './adapters/postgres/forget-endpoints.js';
 import { ChangeEndpoint } from './application/endpoints/change-endpoint.js';
 import { CreateEndpoint } from './application/endpoints/create-endpoint.js';
 import { DeleteEndpoint } from './application/endpoints/delete-endpoint.js';
+import { DeliveryLog } from './application/delivery-log.js';
 import { EndDeliveries } from './application/end-deliveries.js';
 import { EndpointDeliveries } from './application/endpoint-deliveries.js';
 import { Endpoints } from './application/endpoints/endpoints.js';
+import { ReadDeliveries } from './application/read-deliveries.js';
 import { ReadEndpoints } from './application/endpoints/read-endpoints.js';
 import { ReplayEndpoint } from './application/replay-endpoint.js';
 import { ResealSecrets } from './application/endpoints/reseal-secrets.js';
@@ -42,6 +45,7 @@ const RESEALED = Symbol('secrets under the current key');
 const useCases: FactoryProvider[] = [
   provide(CreateEndpoint, [Endpoints, SecretBox, WebhookClient, Ids, Clock]),
   provide(ReadEndpoints, [Endpoints]),
+  provide(ReadDeliveries, [DeliveryLog, ReadEndpoints]),
   provide(ChangeEndpoint, [Endpoints, SecretBox, WebhookClient, Clock]),
   provide(DeleteEndpoint, [Endpoints]),
   provide(RotateSecret, [Endpoints, SecretBox, Clock]),
@@ -77,7 +81,7 @@ export class WebhooksModule {
     return {
       module: WebhooksModule,
       imports: [messages, EndpointsModule.with(messages)],
-      controllers: [EndpointsController, EndpointActionsController],
+      controllers: [EndpointsController, EndpointActionsController, DeliveriesController],
       providers: useCases,
     };
   }

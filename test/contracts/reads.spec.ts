@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PostgresBacklogs } from '#messages/adapters/postgres/reading/postgres-backlogs.js';
+import { PostgresDeliveryLog } from '#webhooks/adapters/postgres/postgres-delivery-log.js';
 import { PostgresEndpointDeliveries } from '#webhooks/adapters/postgres/postgres-endpoint-deliveries.js';
 import { PostgresMessages } from '#messages/adapters/postgres/postgres-messages.js';
 import { WEBHOOKS, type Availability } from '#messages/application/delivering/availability.js';
@@ -154,6 +155,46 @@ describe('A read by type, beside 100,000 messages of other types', () => {
     const { rows, pages } = await costOf(process, cancel);
     expect(rows).toBe(0);
     expect(pages).toBeLessThan(20);
+  });
+});
+
+describe('A read of what an endpoint got, beside 20,000 deliveries to others', () => {
+  let store: PostgresStore;
+  let process: StoreProcess;
+  beforeAll(async () => {
+    store = await PostgresStore.open();
+    process = await store.process();
+    await store.sql('ANALYZE sluice.messages, sluice.attempts, sluice.endpoint_deliveries');
+    await store.sql(`INSERT INTO sluice.messages (id, account_id, text, status, created_at, updated_at, delivery)
+      SELECT 'msg_' || lpad(n::text, 26, '0'), 'one', 'x', 'delivered', now(), now(), 'webhooks'
+      FROM generate_series(1, 20000) AS n`);
+    // A third each is open, delivered and failed; every hundredth message is for the endpoint.
+    await store.sql(`INSERT INTO sluice.endpoint_deliveries (message_id, endpoint_id, account_id, due_at)
+      SELECT id, CASE n / 3 % 100 WHEN 0 THEN 'ep_1' ELSE 'ep_2' END, 'one', CASE n % 3 WHEN 0 THEN now() END
+      FROM (SELECT id, row_number() OVER (ORDER BY id) AS n FROM sluice.messages) numbered WHERE n % 3 < 2`);
+    await store.sql(`INSERT INTO sluice.attempts (message_id, number, account_id, started_at, ended_at, outcome, target)
+      SELECT id, 1, 'one', now(), now(), CASE n % 3 WHEN 2 THEN 'delivered' ELSE 'failed' END,
+             CASE n / 3 % 100 WHEN 0 THEN 'ep_1' ELSE 'ep_2' END
+      FROM (SELECT id, row_number() OVER (ORDER BY id) AS n FROM sluice.messages) numbered`);
+  });
+  afterAll(() => store.close());
+
+  it.each([null, 'pending', 'delivered', 'failed'] as const)('reads what it shows with status %s', async (status) => {
+    const log = new PostgresDeliveryLog(process.reads);
+    const page = { limit: 20, before: null, status };
+    expect(await log.ofEndpoint('one', 'ep_1', page)).toHaveLength(21);
+    const { rows, pages } = await costOf(process, () => log.ofEndpoint('one', 'ep_1', page));
+    // Of each delivery: itself, its message, its row and its attempt, which is counted and read; up to three lists are merged.
+    expect(rows).toBeLessThanOrEqual(21 * (3 * 2 + 4));
+    expect(pages).toBeLessThanOrEqual(21 * 40);
+  });
+
+  it.each([null, 'delivered', 'failed'] as const)('lists its messages with status %s alone', async (status) => {
+    const page = { ...FIRST_PAGE, limit: 20, status, endpointId: 'ep_1' };
+    expect((await process.messages.list('one', page)).messages).toHaveLength(20);
+    expect((await costOf(process, () => process.messages.list('one', page))).rows).toBeLessThanOrEqual(
+      21 * (3 * 2 + 4),
+    );
   });
 });
 

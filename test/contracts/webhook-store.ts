@@ -115,7 +115,7 @@ export class WebhookStore {
 
   /** The messages that an endpoint has missed, as an account sees them. */
   async missed(accountId: string, endpoint: string): Promise<string[]> {
-    const page = { ...FIRST_PAGE, limit: 10, missedBy: endpoint };
+    const page = { ...FIRST_PAGE, limit: 10, status: 'failed' as const, endpointId: endpoint };
     return (await this.process.messages.list(accountId, page)).messages.map(({ id }) => id);
   }
 

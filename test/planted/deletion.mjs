@@ -29,7 +29,7 @@ export default [
   },
   {
     what: 'the store takes a message of a deleted account',
-    file: 'libs/messages/adapters/postgres/migrations/0009-deleted-accounts-if-any.sql',
+    file: 'libs/messages/adapters/postgres/migrations/0005-deleted-accounts.sql',
     find: 'FROM new_rows) senders',
     replace: 'FROM new_rows WHERE false) senders',
     tests: CONTRACT,

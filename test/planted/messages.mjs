@@ -85,8 +85,15 @@ export default [
   {
     what: 'a list by type has messages of other types',
     file: INDEX,
-    find: 'AND ${type} = $5`',
-    replace: 'AND ${type} >= $5`',
+    find: "'type = $5'",
+    replace: "'type >= $5'",
+    tests: LISTS,
+  },
+  {
+    what: 'a list by a long beginning of types has messages with another word at its end',
+    file: INDEX,
+    find: 'starts_with(type, $5) AND ',
+    replace: '',
     tests: LISTS,
   },
   {

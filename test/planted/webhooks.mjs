@@ -5,7 +5,37 @@ const ADAPTER = 'libs/webhooks/adapters/postgres/postgres-endpoint-deliveries.ts
 const MADE = ['test/contracts/endpoint-deliveries.spec.ts'];
 const MISSED = ['test/contracts/missed-deliveries.spec.ts'];
 
+const LOG = ['test/contracts/delivery-log.spec.ts'];
+
 export default [
+  {
+    what: "another account lists what an endpoint still gets or has missed, if it knows the endpoint's id",
+    file: 'libs/messages/adapters/postgres/endpoints/deliveries-to.sql.ts',
+    find: '${condition} AND account_id = $1 AND',
+    replace: '${condition} AND ($1::text IS NOT NULL) AND',
+    tests: [...LOG, ...MISSED],
+  },
+  {
+    what: "another account lists what an endpoint has got, if it knows the endpoint's id",
+    file: 'libs/messages/adapters/postgres/endpoints/deliveries-to.sql.ts',
+    find: "outcome = 'delivered' AND account_id = $1 AND",
+    replace: "outcome = 'delivered' AND ($1::text IS NOT NULL) AND",
+    tests: LOG,
+  },
+  {
+    what: 'another account sees the deliveries of a message',
+    file: 'libs/webhooks/adapters/postgres/delivery-log.sql.ts',
+    find: 'WHERE id = $2 AND account_id = $1',
+    replace: 'WHERE id = $2 AND ($1::text IS NOT NULL)',
+    tests: LOG,
+  },
+  {
+    what: 'a key without account:manage sees the URLs of endpoints in the deliveries of a message',
+    file: 'libs/webhooks/adapters/http/deliveries.controller.ts',
+    find: 'scopes.includes(MANAGE)',
+    replace: 'scopes.length > 0',
+    tests: ['test/e2e/endpoints/deliveries.spec.ts'],
+  },
   {
     what: 'a worker that was too late ends the delivery of another one: no token is compared',
     file: STATEMENTS,
@@ -213,13 +243,6 @@ export default [
     file: 'libs/messages/adapters/postgres/endpoints/retry-to-endpoints.sql.ts',
     find: "WHERE d.message_id = moved.id AND ${hasEndpoints('moved.delivery')} AND NOT d.endpoint_id = ANY (${endpointsFor(account, 'moved.type')})",
     replace: 'WHERE false',
-    tests: MISSED,
-  },
-  {
-    what: 'an account sees messages of another that an endpoint has missed',
-    file: 'libs/messages/adapters/postgres/reading/read-messages.sql.ts',
-    find: 'd.due_at IS NULL AND d.account_id = $1 AND',
-    replace: "d.due_at IS NULL AND $1 <> '' AND",
     tests: MISSED,
   },
   {

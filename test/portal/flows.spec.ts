@@ -219,7 +219,7 @@ describeUnless(missing)('In the portal', () => {
     await visit('#/endpoints');
     await page.getByRole('link', { name: 'https://example.com/typed' }).click();
     await page.getByText('Authorization, X-Tenant').waitFor();
-    await visitor.button('Change types and headers').click();
+    await visitor.button('Edit').click();
     visitor.expects('400');
     await page.getByLabel('Types of messages').fill('order*');
     await visitor.button('Save').click();

@@ -30,7 +30,7 @@ const VIEWS: readonly View[] = [
   { name: 'keys', hash: () => '#/keys', shows: 'first key' },
   { name: 'create-key', hash: () => '#/keys', shows: 'What the key is for.', prepare: click('Create a key') },
   { name: 'webhooks', hash: () => '#/endpoints', shows: 'https://example.com/hooks' },
-  { name: 'endpoint', hash: ({ endpoint }) => `#/endpoints/${endpoint}`, shows: 'Failed deliveries' },
+  { name: 'endpoint', hash: ({ endpoint }) => `#/endpoints/${endpoint}`, shows: 'Recent deliveries' },
   { name: 'simulator', hash: () => '#/simulator', shows: 'refused with 429', prepare: click('Simulate') },
 ];
 

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import type { Endpoint } from '#client/index.js';
+import type { Endpoint, EndpointDelivery } from '#client/index.js';
 import { idArgument, integer, limitOption, withExamples } from '../input/arguments.js';
 import { typeFilter } from '../input/message-fields.js';
 import { timeOption } from '../input/times.js';
@@ -23,6 +23,16 @@ const COLUMNS: readonly Column<Endpoint>[] = [
   ['URL', ({ url }) => url],
   ['TYPES', ({ types }) => typesOf(types)],
   ['DESCRIPTION', ({ description }) => description],
+];
+
+const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const satisfies readonly EndpointDelivery['status'][];
+
+const DELIVERY_COLUMNS: readonly Column<EndpointDelivery>[] = [
+  ['MESSAGE', ({ messageId }) => messageId],
+  ['STATUS', ({ status }) => status],
+  ['ATTEMPTS', ({ attempts }) => count(attempts)],
+  ['NEXT', ({ nextAttemptAt }) => time(nextAttemptAt)],
+  ['RESPONSE', ({ responseStatus, error }) => String(responseStatus ?? error ?? '')],
 ];
 
 interface Settings {
@@ -68,6 +78,20 @@ export function addEndpoints(program: Command, context: Context): void {
     .action(async (id: string) => {
       show(context.output, await api().get(id));
     });
+
+  endpoints
+    .command('deliveries')
+    .description('List what an endpoint got, still gets or has missed, newest message first')
+    .addArgument(idArgument('ep'))
+    .addOption(new Option('-s, --status <status>', 'only deliveries with this status').choices(DELIVERY_STATUSES))
+    .addOption(limitOption(20))
+    .action((id: string, { status, limit }: { status?: EndpointDelivery['status']; limit: number }) =>
+      context.output.list(
+        firstOf(api().deliveries(id, { status, limit: Math.min(limit, 100) }), limit),
+        DELIVERY_COLUMNS,
+        'There are no such deliveries.',
+      ),
+    );
 
   const update = withSettings(endpoints.command('update').description('Change an endpoint'))
     .addArgument(idArgument('ep'))

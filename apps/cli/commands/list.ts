@@ -31,7 +31,7 @@ export function addList(program: Command, context: Context): void {
     .description('List messages, newest first')
     .addOption(new Option('-s, --status <status>', 'only messages with this status').choices(STATUSES))
     .addOption(
-      new Option('-e, --endpoint <id>', 'only messages whose delivery to this endpoint has failed')
+      new Option('-e, --endpoint <id>', 'only messages whose delivery to this endpoint has failed, or has --status')
         .argParser(id('ep'))
         .implies({ status: 'failed' }),
     )

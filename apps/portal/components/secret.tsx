@@ -1,5 +1,6 @@
 import { useUnloadWarning } from '../hooks.js';
 import { firstKey, issued, type Issued } from '../session.js';
+import { CopyButton } from './button.js';
 import { Dialog } from './dialog.js';
 import { Secret } from './secret-value.js';
 
@@ -9,7 +10,7 @@ export function Secrets() {
   return issued.value !== null && <IssuedDialog issued={issued.value} />;
 }
 
-function IssuedDialog({ issued: { title, what, secret, hint } }: { issued: Issued }) {
+function IssuedDialog({ issued: { title, what, secret, hint, snippet } }: { issued: Issued }) {
   return (
     <Dialog title={title}>
       <Secret
@@ -20,6 +21,15 @@ function IssuedDialog({ issued: { title, what, secret, hint } }: { issued: Issue
         }}
       >
         {hint !== undefined && <p class="hint">{hint}</p>}
+        {snippet !== undefined && (
+          <details>
+            <summary>Verify signatures with it, in Node.js</summary>
+            <pre class="body" tabIndex={0} aria-label="A function that verifies signatures">
+              {snippet}
+            </pre>
+            <CopyButton text={snippet} what="function" />
+          </details>
+        )}
       </Secret>
     </Dialog>
   );

@@ -4,8 +4,9 @@ import { announce } from '../components/announcer.js';
 import { Button } from '../components/button.js';
 import { Dialog } from '../components/dialog.js';
 import { ENDPOINT_POINTERS, HeadersField, headersOf, TypesField } from '../components/endpoint-fields.js';
+import { Field } from '../components/field.js';
 import { Form } from '../components/form.js';
-import { Problem } from '../components/problem.js';
+import { fieldError, Problem } from '../components/problem.js';
 import { call } from '../connection.js';
 import { useAction } from '../hooks.js';
 
@@ -15,8 +16,11 @@ interface Props {
   readonly onChanged: (endpoint: Endpoint) => void;
 }
 
-/** Changes which messages an endpoint gets, and with which headers. */
+/** Changes where an endpoint is, what it is called, which messages it gets, how fast, and with which headers. */
 export function EndpointSettingsDialog({ endpoint, onClose, onChanged }: Props) {
+  const [url, setUrl] = useState(endpoint.url);
+  const [description, setDescription] = useState(endpoint.description);
+  const [rate, setRate] = useState(String(endpoint.rateLimitPerSecond));
   const [types, setTypes] = useState<readonly string[]>(endpoint.types);
   const [lines, setLines] = useState('');
   const [isClearing, setIsClearing] = useState(false);
@@ -24,15 +28,57 @@ export function EndpointSettingsDialog({ endpoint, onClose, onChanged }: Props) 
     const headers = isClearing ? {} : headersOf(lines);
     const changesHeaders = isClearing || Object.keys(headers).length > 0;
     const changed = await call((client) =>
-      client.endpoints.update(endpoint.id, { types: [...types], ...(changesHeaders && { headers }) }),
+      client.endpoints.update(endpoint.id, {
+        ...{ url, description, rateLimitPerSecond: Number(rate), types: [...types] },
+        ...(changesHeaders && { headers }),
+      }),
     );
     announce('The endpoint is changed.');
     onChanged(changed);
   });
   const names = endpoint.headerNames;
   return (
-    <Dialog title="Types and headers" onClose={onClose}>
+    <Dialog title="Edit the endpoint" onClose={onClose}>
       <Form onSubmit={() => void run()}>
+        <Field label="URL" hint="Attempts that begin after the change use it." error={fieldError(error, '/url')}>
+          {(tied) => (
+            <input
+              {...tied}
+              type="url"
+              required
+              value={url}
+              onInput={({ currentTarget }) => {
+                setUrl(currentTarget.value);
+              }}
+            />
+          )}
+        </Field>
+        <Field label="Description (optional)" error={fieldError(error, '/description')}>
+          {(tied) => (
+            <input
+              {...tied}
+              value={description}
+              onInput={({ currentTarget }) => {
+                setDescription(currentTarget.value);
+              }}
+            />
+          )}
+        </Field>
+        <Field label="Requests per second" hint="0 for no limit." error={fieldError(error, '/rateLimitPerSecond')}>
+          {(tied) => (
+            <input
+              {...tied}
+              type="number"
+              required
+              min={0}
+              step={1}
+              value={rate}
+              onInput={({ currentTarget }) => {
+                setRate(currentTarget.value);
+              }}
+            />
+          )}
+        </Field>
         <TypesField value={types} onChange={setTypes} error={error} />
         {!isClearing && (
           <HeadersField
@@ -60,7 +106,10 @@ export function EndpointSettingsDialog({ endpoint, onClose, onChanged }: Props) 
             </label>
           </div>
         )}
-        <Problem error={error} fields={[...ENDPOINT_POINTERS, '/types/0']} />
+        <Problem
+          error={error}
+          fields={['/url', '/description', '/rateLimitPerSecond', ...ENDPOINT_POINTERS, '/types/0']}
+        />
         <footer class="actions">
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="primary" isBusy={isRunning}>

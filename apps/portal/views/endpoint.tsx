@@ -5,20 +5,28 @@ import { Button } from '../components/button.js';
 import { Choice } from '../components/choice.js';
 import { ConfirmDialog } from '../components/confirm-dialog.js';
 import { Loaded } from '../components/loaded.js';
-import { Card, Fact, Facts, Id, Page, Status, Time } from '../components/parts.js';
+import { Badge, Card, Fact, Facts, Id, Page } from '../components/parts.js';
 import { Problem } from '../components/problem.js';
 import { call } from '../connection.js';
-import { count, formatMilliseconds, formatTime, previewOf } from '../format.js';
+import { count, formatMilliseconds, formatTime } from '../format.js';
 import { useAction, useResource } from '../hooks.js';
 import { href, replace } from '../router.js';
-import { can, issued } from '../session.js';
+import { issued } from '../session.js';
+import { VERIFY_SNIPPET } from '../snippets.js';
+import { EndpointDeliveries } from './endpoint-deliveries.js';
 import { EndpointSettingsDialog } from './endpoint-settings.js';
 import { EndpointState } from './endpoints.js';
 import { nameHidden } from '../hidden-characters.js';
 
 const HOUR_MS = 3_600_000;
-/** Both secrets sign for so long, so that receivers can change theirs. */
-const SECRET_GRACE_SECONDS = 86_400;
+/** For how long both secrets sign, so that receivers can change theirs. */
+const GRACES = [
+  { label: 'Stops at once', value: 0 },
+  { label: 'Signs for another hour', value: 3_600 },
+  { label: 'Signs for another day', value: 86_400 },
+  { label: 'Signs for another 7 days', value: 7 * 86_400 },
+];
+const DEFAULT_GRACE = 86_400;
 
 const PERIODS = [
   { label: 'The last hour', value: 1 },
@@ -63,7 +71,7 @@ export function EndpointView({ id }: { id: string }) {
           <div class="columns detail">
             <div>
               <Test id={id} />
-              {can('messages:read') && <Missed id={id} />}
+              <EndpointDeliveries id={id} />
               <Card title="More">
                 <div class="actions">
                   <Button
@@ -71,7 +79,7 @@ export function EndpointView({ id }: { id: string }) {
                       setOpened('settings');
                     }}
                   >
-                    Change types and headers
+                    Edit
                   </Button>
                   <Button
                     onClick={() => {
@@ -147,6 +155,8 @@ function Details({ endpoint }: { endpoint: Endpoint }) {
   );
 }
 
+const hasSucceeded = ({ status }: EndpointTest) => status !== null && status >= 200 && status < 300;
+
 function Test({ id }: { id: string }) {
   const [result, setResult] = useState<EndpointTest | null>(null);
   const { run, isRunning, error } = useAction(async () => {
@@ -168,6 +178,7 @@ function Test({ id }: { id: string }) {
         ) : (
           <>
             <p>
+              {hasSucceeded(result) ? <Badge tone="good">succeeded</Badge> : <Badge tone="bad">failed</Badge>}{' '}
               {result.status === null ? 'No answer' : `It answered with status ${result.status}`} after{' '}
               {formatMilliseconds(result.durationMs)}. {result.status === null && result.error}
             </p>
@@ -183,53 +194,25 @@ function Test({ id }: { id: string }) {
   );
 }
 
-/** What the endpoint has missed for good. */
-function Missed({ id }: { id: string }) {
-  const failed = useResource(
-    () => call((client) => client.messages.list({ status: 'failed', endpointId: id, limit: 10 }).page()),
-    [id],
-  );
-  return (
-    <Card title="Failed deliveries">
-      <Loaded resource={failed} rows={2}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <p class="hint">None. A message that used up its attempts for this endpoint appears here.</p>
-          ) : (
-            <ul class="plain-list">
-              {data.map((message) => (
-                <li key={message.id}>
-                  <Status status={message.status} />
-                  <a class="row-link" href={href(`messages/${message.id}`)}>
-                    <bdi class="preview">{previewOf(message.message)}</bdi>
-                  </a>
-                  <Time at={message.updatedAt} />
-                </li>
-              ))}
-            </ul>
-          )
-        }
-      </Loaded>
-    </Card>
-  );
-}
-
 interface DialogProps {
   readonly id: string;
   readonly onClose: () => void;
 }
 
 function RotateDialog({ id, onClose }: DialogProps) {
+  const [graceSeconds, setGraceSeconds] = useState(DEFAULT_GRACE);
   const rotate = useAction(async () => {
-    const { secret } = await call((client) =>
-      client.endpoints.rotateSecret(id, { graceSeconds: SECRET_GRACE_SECONDS }),
-    );
-    issued.value = { title: 'The secret is rotated', what: 'signing secret', secret };
+    const { secret } = await call((client) => client.endpoints.rotateSecret(id, { graceSeconds }));
+    issued.value = { title: 'The secret is rotated', what: 'signing secret', secret, snippet: VERIFY_SNIPPET };
     onClose();
   });
   return (
     <ConfirmDialog title="Rotate the secret?" confirm="Rotate the secret" action={rotate} onClose={onClose}>
-      <p>Requests are signed with the new secret at once, and for a day with the old one as well.</p>
+      <p>Requests are signed with the new secret at once.</p>
+      <Choice label="The old secret" value={graceSeconds} choices={GRACES} onChange={setGraceSeconds} />
+      {graceSeconds === 0 && (
+        <p class="field-error">Receivers that do not have the new secret yet will refuse every request.</p>
+      )}
     </ConfirmDialog>
   );
 }

@@ -13,6 +13,7 @@ import { call, pause } from '../connection.js';
 import { useAction, useResource } from '../hooks.js';
 import { href } from '../router.js';
 import { account, issued } from '../session.js';
+import { VERIFY_SNIPPET } from '../snippets.js';
 import { nameHidden } from '../hidden-characters.js';
 
 const MODES: Readonly<Record<DeliveryMode, { readonly title: string; readonly text: string }>> = {
@@ -168,7 +169,7 @@ function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: 
       account.value?.delivery === 'webhooks'
         ? undefined
         : 'Choose “Webhooks” as the way of delivery, so that messages are posted to it.';
-    issued.value = { title: 'The endpoint is added', what: 'signing secret', secret, hint };
+    issued.value = { title: 'The endpoint is added', what: 'signing secret', secret, hint, snippet: VERIFY_SNIPPET };
     onCreated();
   });
   return (

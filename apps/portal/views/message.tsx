@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Attempt, Message } from '#client/index.js';
+import type { Attempt, Message, MessageDelivery } from '#client/index.js';
 import { announce } from '../components/announcer.js';
 import { Button, CopyButton } from '../components/button.js';
+import { endpointName, EndpointLink, MessageDeliveries, retryText } from '../components/deliveries.js';
 import { Loaded } from '../components/loaded.js';
 import { MetadataCard } from '../components/message-fields.js';
 import { Badge, Card, Empty, Fact, Facts, Id, Page, Status, Time, type Tone } from '../components/parts.js';
@@ -32,6 +33,11 @@ export function MessageView({ id }: { id: string }) {
   const attempts = useResource(() => call((client) => client.messages.attempts(id)), [id]);
 
   const { data } = message;
+  const hasEndpoints = data?.delivery === 'webhooks';
+  const deliveries = useResource(
+    () => (hasEndpoints ? call((client) => client.messages.deliveries(id)) : Promise.resolve([])),
+    [id, data?.delivery],
+  );
   useReloadWhenLive(message.reload);
   useMessageEvents(
     (changed) => {
@@ -48,7 +54,10 @@ export function MessageView({ id }: { id: string }) {
     loaded.current = updatedAt;
     if (isFirst) return undefined;
     // One attempt is several events.
-    const timer = setTimeout(attempts.reload, SETTLED_MS);
+    const timer = setTimeout(() => {
+      attempts.reload();
+      if (hasEndpoints) deliveries.reload();
+    }, SETTLED_MS);
     return () => {
       clearTimeout(timer);
     };
@@ -91,11 +100,13 @@ export function MessageView({ id }: { id: string }) {
               {shown.metadata !== undefined && Object.keys(shown.metadata).length > 0 && (
                 <MetadataCard metadata={shown.metadata} />
               )}
+              <Problem error={deliveries.error} onRetry={deliveries.reload} />
+              <MessageDeliveries deliveries={deliveries.data ?? []} />
               <Card title="Attempts">
                 <Loaded resource={attempts} rows={2}>
                   {(made) =>
                     made.length > 0 ? (
-                      <Attempts attempts={made} />
+                      <Attempts attempts={made} message={shown} deliveries={deliveries.data ?? []} />
                     ) : (
                       <p class="hint">
                         {shown.status === 'cancelled'
@@ -185,13 +196,20 @@ function Body({ text }: { text: string }) {
 const OUTCOME_TONES: Readonly<Record<Attempt['outcome'], Tone>> = {
   running: 'warn',
   delivered: 'good',
-  retried: 'warn',
+  retried: 'bad',
   failed: 'bad',
   lost: 'bad',
 };
 
+interface AttemptsProps {
+  readonly attempts: readonly Attempt[];
+  readonly message: Message;
+  /** Empty for a message that is not for endpoints. */
+  readonly deliveries: readonly MessageDelivery[];
+}
+
 /** The newest first. */
-function Attempts({ attempts }: { attempts: readonly Attempt[] }) {
+function Attempts({ attempts, message, deliveries }: AttemptsProps) {
   const list = useRef<HTMLOListElement>(null);
   const [isWhole, setIsWhole] = useState(false);
   const shown = attempts.toReversed().slice(0, isWhole ? Infinity : SHOWN_ATTEMPTS);
@@ -200,7 +218,12 @@ function Attempts({ attempts }: { attempts: readonly Attempt[] }) {
     <>
       <ol ref={list} class="attempts" tabIndex={-1}>
         {shown.map((attempt) => (
-          <AttemptItem key={attempt.number} attempt={attempt} />
+          <AttemptItem
+            key={attempt.number}
+            attempt={attempt}
+            delivery={deliveries.find(({ endpointId }) => endpointId === attempt.target)}
+            outcome={outcomeOf(attempt, attempts, message, deliveries)}
+          />
         ))}
       </ol>
       {hidden > 0 && (
@@ -220,19 +243,40 @@ function Attempts({ attempts }: { attempts: readonly Attempt[] }) {
   );
 }
 
-function AttemptItem({ attempt }: { attempt: Attempt }) {
-  const { number, outcome, target, startedAt, durationMs, error, responseStatus, responseBody } = attempt;
+/** What an attempt that another one follows says about that. */
+function outcomeOf(
+  attempt: Attempt,
+  attempts: readonly Attempt[],
+  message: Message,
+  deliveries: readonly MessageDelivery[],
+) {
+  const { outcome, target, number } = attempt;
+  if (outcome !== 'retried') return outcome;
+  if (attempts.some((later) => later.target === target && later.number > number)) return 'Failed, retried';
+  const { status, nextAttemptAt } = deliveries.find(({ endpointId }) => endpointId === target) ?? message;
+  return status === 'pending' || status === 'queued' ? retryText(nextAttemptAt) : 'Failed';
+}
+
+interface AttemptItemProps {
+  readonly attempt: Attempt;
+  /** To the endpoint that it was made to. */
+  readonly delivery: MessageDelivery | undefined;
+  readonly outcome: string;
+}
+
+function AttemptItem({ attempt, delivery, outcome }: AttemptItemProps) {
+  const { number, target, startedAt, durationMs, error, responseStatus, responseBody } = attempt;
   return (
     <li>
       <p>
         <strong>{number}</strong>
-        <Badge tone={OUTCOME_TONES[outcome]}>
-          <span class="status">{outcome}</span>
+        <Badge tone={OUTCOME_TONES[attempt.outcome]}>
+          <span class={outcome === attempt.outcome ? 'status' : undefined}>{outcome}</span>
         </Badge>
         <span class="hint">
           <Time at={startedAt} />
           {durationMs !== null && ` · ${formatMilliseconds(durationMs)}`} · to{' '}
-          {target.startsWith('ep_') ? <a href={href(`endpoints/${target}`)}>{target}</a> : target}
+          {target.startsWith('ep_') ? <EndpointLink id={target} name={delivery && endpointName(delivery)} /> : target}
           {responseStatus !== null && ` · status ${responseStatus}`}
         </span>
       </p>

@@ -40,9 +40,10 @@ export interface MessageFilter extends TimeSpan {
 }
 
 export interface MessagePage extends Page, MessageFilter {
+  /** Of the messages; with an endpoint, of their deliveries to it: only `delivered` or `failed`. */
   readonly status: MessageStatus | null;
-  /** Only messages whose delivery to this endpoint has failed, of all types. */
-  readonly missedBy: string | null;
+  /** Only messages with a delivery to this endpoint, of all types. */
+  readonly endpointId: string | null;
 }
 
 export interface Listed {

@@ -29,6 +29,7 @@ const ROUTES: readonly Attempt[] = [
   ['GET /endpoints', [200]],
   ['POST /endpoints', [201], { url: 'https://example.com/new' }],
   ['GET /endpoints/ep', [404]],
+  ['GET /endpoints/ep/deliveries', [404]],
   ['PATCH /endpoints/ep', [404], { description: 'changed' }],
   ['DELETE /endpoints/ep', [404]],
   ['POST /endpoints/ep/rotate-secret', [404], {}],

@@ -38,10 +38,15 @@ const REQUESTS: Readonly<Record<string, (owned: Owned) => readonly (readonly [st
     ...['', ...['queued', 'processing', 'failed'].map((status) => `status=${status}`)].map(
       (query) => [`GET /messages?${query}`] as const,
     ),
-    [`GET /messages?endpointId=${endpoint}&status=failed`],
+    ...['', '&status=failed', '&status=delivered'].map(
+      (status) => [`GET /messages?endpointId=${endpoint}${status}`] as const,
+    ),
     [`GET /messages?cursor=${Buffer.from(leased.id).toString('base64url')}`],
   ],
   getMessage: (owned) => messagesOf(owned).map((id) => [`GET /messages/${id}`]),
+  listMessageDeliveries: (owned) => messagesOf(owned).map((id) => [`GET /messages/${id}/deliveries`]),
+  listEndpointDeliveries: ({ endpoint }) =>
+    ['', '?status=pending', '?status=failed'].map((query) => [`GET /endpoints/${endpoint}/deliveries${query}`]),
   listAttempts: (owned) => messagesOf(owned).map((id) => [`GET /messages/${id}/attempts`]),
   cancelMessage: (owned) => messagesOf(owned).map((id) => [`POST /messages/${id}/cancel`]),
   retryMessage: (owned) => messagesOf(owned).map((id) => [`POST /messages/${id}/retry`]),

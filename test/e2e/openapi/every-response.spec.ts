@@ -36,6 +36,7 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   'get-messages/200': ['listMessages 200'],
   'get-message/200': ['getMessage 200'],
   'get-attempts/200': ['listAttempts 200'],
+  'endpoints/deliveries': ['listMessageDeliveries 200', 'listEndpointDeliveries 200'],
   'cancel-message/200': ['cancelMessage 200'],
   'cancel-messages/202': ['cancelQueuedMessages 202', 'cancelQueuedMessages 409', 'cancelQueuedMessages 422'],
   'cancel-message/409': ['cancelMessage 409', 'retryMessage 409'],

@@ -4,7 +4,7 @@ import { isTypeId } from '#kernel/typeid.js';
 import { invalidTime, readTime, Time, TIME_SCHEMA } from '#platform/http/body/time.js';
 import { Field } from '#platform/http/openapi/operation.js';
 import type { MessageFilter, MessagePage } from '../../application/messages.js';
-import { MESSAGE_STATUSES, TRANSITIONS } from '../../domain/message-status.js';
+import { MESSAGE_STATUSES, TRANSITIONS, type MessageStatus } from '../../domain/message-status.js';
 import { MAX_TYPE } from '../../domain/message-type.js';
 import { readTypeFilter, TYPE_FILTER } from '../../domain/type-filter.js';
 import { MESSAGE_STATUS } from './message-views.js';
@@ -28,11 +28,14 @@ export const FILTERS = {
     type: 'string',
     pattern: '^ep_[0-7][0-9a-hjkmnp-tv-z]{25}$',
     description:
-      'Returns only messages whose delivery to this endpoint has failed, whatever their own status: one that another endpoint ' +
-      'has got can be `delivered`. A delivery has failed when its attempts were used up, or when the endpoint was disabled ' +
-      'while it was waiting. Requires `status=failed`, which then means the delivery.',
+      'Returns only messages with a delivery to this endpoint. A status that is given with it, `delivered` or `failed`, ' +
+      'means this delivery: a message that another endpoint has got can be `delivered` although this one has failed. A ' +
+      'delivery has failed when its attempts were used up, or when the endpoint was disabled while it was waiting.',
   },
 } as const;
+
+/** The statuses of messages that a delivery to an endpoint can have as well. */
+const STATUSES_AT_ENDPOINT: readonly MessageStatus[] = [TRANSITIONS.deliver.to, TRANSITIONS.fail.to];
 
 type Query = Readonly<Record<string, unknown>>;
 
@@ -48,13 +51,17 @@ export function readFilters(query: Query, errors: FieldError[]): Omit<MessagePag
     `status must be one of ${MESSAGE_STATUSES.join(', ')}.`,
   );
   const { endpointId } = query;
-  const missedBy = read(
+  const deliveredTo = read(
     'endpointId',
-    typeof endpointId === 'string' && isTypeId('ep', endpointId) && status === TRANSITIONS.fail.to ? endpointId : null,
-    'endpointId must be the id of an endpoint, together with status=failed.',
+    typeof endpointId === 'string' &&
+      isTypeId('ep', endpointId) &&
+      (status === null || STATUSES_AT_ENDPOINT.includes(status))
+      ? endpointId
+      : null,
+    'endpointId must be the id of an endpoint; with it, status can only be delivered or failed.',
   );
   const type = read('type', readTypeFilter(query.type), invalidType);
-  if (type !== null && missedBy !== null) {
+  if (type !== null && deliveredTo !== null) {
     errors.push({ pointer: '', detail: 'type must not be given together with endpointId.' });
   }
   const since = read('since', readTime(query.since), invalidTime('since'));
@@ -62,7 +69,7 @@ export function readFilters(query: Query, errors: FieldError[]): Omit<MessagePag
   if (since !== null && until !== null && until <= since) {
     errors.push({ pointer: '', detail: 'until must be after since.' });
   }
-  return { status, missedBy, type, since, until };
+  return { status, endpointId: deliveredTo, type, since, until };
 }
 
 @ValidatorConstraint()

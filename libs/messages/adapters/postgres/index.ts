@@ -4,6 +4,7 @@
  */
 export { hasEndpoints, hasJob } from './delivery-mode.sql.js';
 export { endMessages, replayMessages, startAttempts } from './endpoints/change-at-endpoints.sql.js';
+export { deliveriesTo } from './endpoints/deliveries-to.sql.js';
 export { hasBeenDelivered, isWantedBy, lacks } from './endpoints/retry-to-endpoints.sql.js';
 export {
   BYTES,

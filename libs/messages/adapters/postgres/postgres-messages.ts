@@ -18,6 +18,7 @@ import {
 import type { JobDispatch } from '../../application/delivering/job-dispatch.js';
 import { announcedFor } from '../../application/delivering/availability.js';
 import type { Attempt } from '../../domain/attempt.js';
+import { ENDPOINT_DELIVERY_STATUSES } from '../../domain/endpoint-delivery-status.js';
 import { KEY_LIFETIME_MS, type Idempotency } from '../../domain/idempotency.js';
 import { jobIdOf, Message } from '../../domain/message.js';
 import { INITIAL_STATUS, MESSAGE_STATUSES } from '../../domain/message-status.js';
@@ -27,7 +28,7 @@ import { Releases, type ReleasedRow } from './order/releases.js';
 import { GroupCommit } from './sending/group-commit.js';
 import { DELETE_EXPIRED_KEYS, FIND_KEY } from './sending/idempotency-keys.js';
 import { indexOf } from './reading/message-index.sql.js';
-import { FIND_MESSAGES, LIST_ATTEMPTS, LIST_MISSED_MESSAGES, listMessages } from './reading/read-messages.sql.js';
+import { FIND_MESSAGES, LIST_ATTEMPTS, listMessages, listMessagesTo } from './reading/read-messages.sql.js';
 import { toMessage, type MessageRow } from './message-row.js';
 
 /** Keys that one statement deletes. */
@@ -240,10 +241,13 @@ function idsOf({ since, until }: TimeSpan): [string, string] {
 /** The name and the text of the statement that lists messages, and its values from $5 on. */
 function listOf({
   status,
-  missedBy,
+  endpointId,
   type,
-}: Pick<MessagePage, 'status' | 'missedBy' | 'type'>): [string, string, readonly string[]] {
-  if (missedBy !== null) return ['list of an endpoint', LIST_MISSED_MESSAGES, [missedBy]];
+}: Pick<MessagePage, 'status' | 'endpointId' | 'type'>): [string, string, readonly string[]] {
+  if (endpointId !== null) {
+    const made = ENDPOINT_DELIVERY_STATUSES.find((candidate) => candidate === status) ?? null;
+    return [`list of an endpoint, ${made ?? 'any'}`, listMessagesTo(made), [endpointId]];
+  }
   const { index, values } = indexOf(type);
   const statuses = status === null ? MESSAGE_STATUSES : [status];
   const name = `list of ${index.name}${status === null ? '' : ' with a status'}`;

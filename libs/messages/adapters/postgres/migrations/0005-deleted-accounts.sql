@@ -2,12 +2,14 @@
 -- is committed when it runs: a deletion that it does not see waits for the transaction of the messages.
 CREATE FUNCTION sluice.refuse_deleted_accounts() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  -- An array of digests takes a fifth of the time of calls of sluice.is_account_deleted.
-  IF EXISTS (
-    SELECT FROM sluice.deleted_accounts
-    WHERE digest = ANY (ARRAY(SELECT DISTINCT sha256(convert_to(account_id, 'UTF8')) FROM new_rows))
-  ) THEN
-    RAISE EXCEPTION 'The account was deleted.' USING ERRCODE = 'SLDEL';
+  IF EXISTS (SELECT FROM sluice.deleted_accounts) THEN
+    -- An array of digests takes a fifth of the time of calls of sluice.is_account_deleted.
+    IF EXISTS (
+      SELECT FROM sluice.deleted_accounts WHERE digest = ANY (ARRAY(
+        SELECT sha256(convert_to(account_id, 'UTF8')) FROM (SELECT DISTINCT account_id FROM new_rows) senders))
+    ) THEN
+      RAISE EXCEPTION 'The account was deleted.' USING ERRCODE = 'SLDEL';
+    END IF;
   END IF;
   RETURN NULL;
 END $$;

@@ -1,6 +1,8 @@
 import { MAX_ATTEMPTS, MAX_PAGE_BYTES } from '../../../application/messages.js';
+import type { EndpointDeliveryStatus } from '../../../domain/endpoint-delivery-status.js';
 import { TRANSITIONS } from '../../../domain/message-status.js';
 import { hasEndpoints } from '../delivery-mode.sql.js';
+import { deliveriesTo } from '../endpoints/deliveries-to.sql.js';
 import { COLUMNS, contentBytes } from '../message-row.js';
 import { messagesOf, ordered, type MessageIndex } from './message-index.sql.js';
 import { shownColumns } from './shown-columns.sql.js';
@@ -38,19 +40,19 @@ export function listMessages(index: MessageIndex, first: number, statuses: numbe
 }
 
 /**
- * The same for the messages that were not delivered to an endpoint, $5. Each is looked up by its id: for a join, a
- * planner would walk the messages of all accounts in the order of the page.
+ * The same for the messages with a delivery to an endpoint, $5. Each is looked up by its id: for a join, a planner would
+ * walk the messages of all accounts in the order of the page.
+ * @param status of the delivery, null for any
  */
-export const LIST_MISSED_MESSAGES = pageOf(
-  `
-  SELECT m.* FROM sluice.endpoint_deliveries d CROSS JOIN LATERAL (
+export const listMessagesTo = (status: EndpointDeliveryStatus | null): string =>
+  pageOf(
+    `
+  SELECT m.* FROM (${deliveriesTo(status)}) d CROSS JOIN LATERAL (
     SELECT ${READ} FROM sluice.messages WHERE id = d.message_id LIMIT 1
   ) m
-  WHERE d.endpoint_id = $5 AND d.due_at IS NULL AND d.account_id = $1 AND d.message_id < $2 AND d.message_id >= $4
-    AND m.status <> '${TRANSITIONS.cancel.to}'
-  ORDER BY d.message_id DESC LIMIT $3 + 1`,
-  'account_id DESC, id DESC',
-);
+  ORDER BY d.message_id DESC`,
+    'account_id DESC, id DESC',
+  );
 
 /** At least one row if the message exists. */
 export const LIST_ATTEMPTS = `
