@@ -36,7 +36,7 @@ const swc = (parser) => [
 export default {
   roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/test'],
   testMatch: ['**/*.spec.ts'],
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/support/environment.mjs',
   transform: {
     '\\.ts$': swc({ syntax: 'typescript', decorators: true }),
     '\\.m?js$': swc({ syntax: 'ecmascript' }),

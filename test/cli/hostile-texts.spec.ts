@@ -16,7 +16,14 @@ const OWN = /\u001b\[(0|2|22|3[0-9]|39|9[0-7])m|\r\u001b\[2K/g;
 const AT = '2026-11-21T09:30:00.000Z';
 const MESSAGE = {
   ...{ id: EVIL, message: EVIL, status: EVIL, createdAt: EVIL, updatedAt: EVIL, delivery: EVIL, deliverAt: EVIL },
-  ...{ attempts: 1, failureReason: EVIL },
+  ...{
+    attempts: 1,
+    failureReason: EVIL,
+    type: EVIL,
+    metadata: { [EVIL]: EVIL },
+    orderingKey: EVIL,
+    nextAttemptAt: EVIL,
+  },
 };
 const KEY = {
   id: EVIL,
@@ -30,7 +37,7 @@ const KEY = {
 };
 const ENDPOINT = {
   ...{ id: EVIL, url: EVIL, description: EVIL, rateLimitPerSecond: 0, enabled: false, createdAt: EVIL, secret: EVIL },
-  ...{ disabledAt: EVIL, disabledReason: EVIL, failingSince: EVIL },
+  ...{ disabledAt: EVIL, disabledReason: EVIL, failingSince: EVIL, types: [EVIL], headers: [EVIL] },
 };
 const ACCOUNT = {
   ...{
@@ -67,7 +74,7 @@ const ENTRY = {
 /** The response to each request; the first that matches. */
 const RESPONSES: readonly (readonly [RegExp, unknown])[] = [
   [/^POST \/messages\/(batch)/, { data: [MESSAGE] }],
-  [/^POST \/messages\/retry/, { count: 1 }],
+  [/^POST \/messages\/(retry|cancel)$/, { count: 1 }],
   [/\/attempts/, { data: [ATTEMPT] }],
   [/^GET \/messages\?/, { data: [MESSAGE], nextCursor: null }],
   [/\/messages/, MESSAGE],
@@ -124,7 +131,9 @@ const COMMANDS = [
   ...['consume --exec true', 'listen --forward-to localhost:3000'],
   ...['admin plans list', 'admin plans get x', 'admin plans put x --individual', 'admin plans delete x --yes'],
   ...['admin audit'],
-  ...['admin usage', 'admin usage --csv', 'admin usage --account acct_x'],
+  ...['admin usage', 'admin usage --csv', 'admin usage --account acct_x', 'usage --by day --csv'],
+  ...['admin accounts list --external-id x', 'admin accounts update acct_x --external-id x'],
+  ...['cancel --type order.*', 'list --type order.paid'],
 ];
 
 describe('Texts of a hostile server', () => {

@@ -1,5 +1,6 @@
 import { createPostgresBackend, withBackend, type Job, type Worker } from 'bullmq';
 import { PostgresJobQueue } from '#delivery/adapters/bullmq/postgres/postgres-job-queue.js';
+import { NO_TURN } from '#delivery/application/fair-scheduler.js';
 import { EXCHANGE_JOBS } from '#delivery/adapters/bullmq/internals/postgres/exchange-jobs.sql.js';
 import { fromJob, WORKER_NAME, type DeliveryJobData } from '#delivery/adapters/bullmq/delivery-job.js';
 import { aMessage, jobOf, messages, TRACEPARENT } from '../support/messages.js';
@@ -138,7 +139,7 @@ describe('createBatchingBackend', () => {
   it('reads few jobs also by a plan that was made while the queue was empty', async () => {
     await store.sql('VACUUM bullmq.job');
     const client = await process.connection.pool.connect();
-    const values = [QUEUE_NAME, ['msg_1', null], ['one', 'other'], [true, true], 0, 60_000, 'sluice'];
+    const values = [QUEUE_NAME, ['msg_1', null], ['one', 'other'], [true, true], 0, 60_000, 'sluice', NO_TURN];
     const statement = { name: 'exchange-jobs', text: EXCHANGE_JOBS, values };
     await client.query(statement);
     await store.sql(
@@ -149,7 +150,7 @@ describe('createBatchingBackend', () => {
     );
     const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: { 'Shared Hit Blocks': number } }] }>(
       `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON)
-       EXECUTE "exchange-jobs" ('${QUEUE_NAME}', '{msg_1,NULL}', '{one,other}', '{true,true}', 0, 60000, 'sluice')`,
+       EXECUTE "exchange-jobs" ('${QUEUE_NAME}', '{msg_1,NULL}', '{one,other}', '{true,true}', 0, 60000, 'sluice', ${NO_TURN})`,
     );
     client.release();
     expect((await left()).filter(({ state }) => state === 'active')).toHaveLength(2);

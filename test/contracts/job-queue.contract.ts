@@ -192,6 +192,52 @@ export function describeJobQueue(
       expect((await subject.queue.endsOf([failed.jobId])).size).toBe(0);
     });
 
+    it('purges jobs of every state, but those that a worker has', async () => {
+      const [ended, taken, waiting, delayed, gone, kept] = [
+        ...[aMessage(), aMessage(), aMessage()],
+        aMessage({ nextAttemptAt: new Date(Date.now() + 60_000), failures: 1 }),
+        ...[aMessage(), aMessage()],
+      ] as const;
+      const idsOf = (all: readonly Message[]) => all.map(({ jobId }) => jobId).sort();
+      const purged = [ended, taken, waiting, delayed, gone];
+      await subject.queue.add([ended]);
+      await run(
+        () => Promise.resolve({ kind: 'failed', reason: 'no' }),
+        () => until(async () => (await subject.queue.inspect([ended.jobId])).get(ended.jobId)?.isLive === false),
+      );
+      await subject.queue.add([taken]);
+      expect(await subject.take()).toBe(taken.jobId);
+      await subject.queue.add([waiting, delayed, kept]);
+      expect((await subject.other.inspect(idsOf(purged))).size).toBe(4);
+      expect(await subject.other.purge(idsOf(purged))).toBe(1);
+      expect([...(await subject.queue.inspect(idsOf([...purged, kept]))).keys()].sort()).toEqual(idsOf([taken, kept]));
+      await subject.queue.add([waiting]);
+      expect((await subject.queue.inspect([waiting.jobId])).get(waiting.jobId)?.isLive).toBe(true);
+    });
+
+    it('mentions the jobs that it has, and none that is purged with its events', async () => {
+      const idsOf = (some: readonly Message[]) => some.map(({ jobId }) => jobId).sort();
+      const [done, waiting, kept] = [messages(3), messages(3), messages(3)] as const;
+      const mentioned = async () => {
+        const ids = new Set<string>();
+        for await (const part of subject.other.mentionedJobs()) for (const id of part) ids.add(id);
+        return [...ids].sort();
+      };
+      await subject.queue.add(done);
+      await run(
+        () => Promise.resolve({ kind: 'done' }),
+        () => until(async () => (await subject.queue.inspect(idsOf(done))).size === 0),
+      );
+      await subject.queue.add([...waiting, ...kept]);
+      expect(await mentioned()).toEqual(expect.arrayContaining(idsOf([...waiting, ...kept])));
+      const gone = idsOf([...done, ...waiting]);
+      expect(await subject.queue.purge(gone)).toBe(0);
+      await subject.queue.removeEvents(gone);
+      const left = await mentioned();
+      expect(left.filter((id) => gone.includes(id))).toEqual([]);
+      expect(left).toEqual(expect.arrayContaining(idsOf(kept)));
+    });
+
     it('runs each job, and again when the run asks for it or rejects', async () => {
       const all = messages(9);
       const runs = new Map<string, number>();

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { NO_TURN } from '#delivery/application/fair-scheduler.js';
 import { aMessage, jobOf, messages, TRACEPARENT } from '../support/messages.js';
 import { NO_REDIS, serversAt, TestRedis, TestRedisCluster } from '../support/redis.js';
+import { until } from '../support/processes.js';
 import { describeUnless } from '../support/skipping.js';
 import { openBullMq, openBullMqOnRedis, POLICY, type BullMqProcess } from './bullmq-process.js';
 import { describeJobQueue, type JobQueueSubject } from './job-queue.contract.js';
@@ -127,7 +128,7 @@ for (const [name, serve, missing] of [
     it('adds jobs also when the current turn cannot be read', async () => {
       const { bullmq, shard, queue, close } = await server.open();
       const message = aMessage();
-      const read = jest.spyOn(shard, 'nextPriority').mockRejectedValueOnce(new Error('no such column'));
+      const read = jest.spyOn(shard, 'view').mockRejectedValueOnce(new Error('no such column'));
       await queue.add([message]);
       expect(read).toHaveBeenCalled();
       expect(await bullmq.getJob(message.id)).toBeDefined();
@@ -150,10 +151,45 @@ for (const [name, serve, missing] of [
       await queue.add(messages(200, { accountId: 'acct_of_others' }));
       // Taking a job, one of the others, makes BullMQ move the jobs that are due.
       await take();
-      await queue.giveTurnsToRetries();
+      await queue.giveTurns();
       const isRetry = new Set(retried.map(({ id }) => id));
       const taken = Array.from({ length: 99 }, async () => isRetry.has((await take())?.id ?? ''));
       expect((await Promise.all(taken)).filter(Boolean)).toHaveLength(50);
+    });
+
+    it('lets an account pass one that holds all places, whose messages take no more of them', async () => {
+      const { queue } = process;
+      await server.reset();
+      const slow = messages(200, { accountId: 'acct_of_slow' });
+      // One by one, the first of them have the express turn.
+      for (const message of slow.slice(0, 20)) await queue.add([message]);
+      await queue.add(slow.slice(20));
+      const running = new Set<string>();
+      const done = new Set<string>();
+      let end: () => void = () => undefined;
+      const ended = new Promise<void>((resolve) => (end = resolve));
+      const consuming = queue.consume(
+        async ({ id, accountId }) => {
+          if (accountId === 'acct_of_slow') {
+            running.add(id);
+            await ended;
+          }
+          done.add(id);
+          return { kind: 'done' };
+        },
+        { concurrency: 10, rate: 0, lockMs: 60_000 },
+        { isRight: true, onChange: () => undefined },
+        { failed: () => undefined, stuck: () => undefined },
+      );
+      consuming.start();
+      await until(() => running.size === 10, 60_000);
+      const others = messages(40, { accountId: 'acct_of_quick' });
+      for (let start = 0; start < 40; start += 10) await queue.add(others.slice(start, start + 10));
+      await until(() => others.every(({ id }) => done.has(id)), 60_000);
+      expect(running.size).toBe(10);
+      end();
+      await until(() => done.size === 240, 60_000);
+      await consuming.close(5_000);
     });
 
     it('adds a job that is due when the next attempt is, and that has a turn only then', async () => {

@@ -9,12 +9,20 @@ import { PostgresStore, type StoreProcess } from './postgres-store.js';
 const TYPES = [
   null,
   ...['order', 'order.paid', 'order.paid.late', 'order.paid.late.by.a.week', 'orders', 'orders.paid', 'order-x.paid'],
-  ...['Order.paid', 'user.created', 'a.b.c.d', 'a.b.c.d.e', 'a.b.c.dd.e'],
+  ...['order.paid.late.by.the.hour', 'Order.paid', 'user.created', 'a.b.c.d', 'a.b.c.d.e', 'a.b.c.dd.e'],
 ];
 const FILTERS = [
   null,
   ...['order', 'order.paid', 'order.paid.late.by.a.week', 'nothing'],
-  ...['order.*', 'order.paid.*', 'order.paid.late.*', 'order.paid.late.by.*', 'orders.*', 'a.b.c.d.*', 'nothing.*'],
+  ...[
+    'order.*',
+    'order.paid.*',
+    'order.paid.late.*',
+    'order.paid.late.by.*',
+    'order.paid.late.by.a.*',
+    'order.paid.late.by.a.week.*',
+  ],
+  ...['orders.*', 'a.b.c.d.*', 'nothing.*'],
 ];
 
 const FUTURE = new Date(Date.now() + 86_400_000);

@@ -35,7 +35,9 @@ export class PostgresStore {
 
   static async open(): Promise<PostgresStore> {
     const database = await createTestDatabase();
-    const pool = new Pool({ connectionString: database.url, max: 4 });
+    // The test server's default would make statements fail that wait for one of Sluice's.
+    const options = '-c default_transaction_isolation=read\\ committed';
+    const pool = new Pool({ connectionString: database.url, max: 4, options });
     pool.on('error', ignore);
     return new PostgresStore(database, pool);
   }

@@ -225,7 +225,7 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
     const { redis } = parts.queue.shard;
     const prioritized = parts.queue.shard.key('prioritized');
     await redis.zadd(prioritized, NO_TURN * 2 ** 32 + 1, 'gone');
-    await parts.bullmq.queue.giveTurnsToRetries();
+    await parts.bullmq.queue.giveTurns();
     expect(await redis.zcard(prioritized)).toBe(0);
   });
 

@@ -3,6 +3,7 @@ import { PostgresQueueConnection } from '#delivery/adapters/bullmq/postgres/post
 import { requireUsableDatabase } from '#platform/database/usable-database.js';
 import { ownApi, accountOf } from '../support/api.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { until } from '../support/processes.js';
 import { asOwner, nameOf, newRole, dropRole } from '../support/roles.js';
 
 /** Defaults of a database or a role, each with a value that would change what is read or how statements run. */
@@ -157,6 +158,8 @@ describe('With dates in another style', () => {
       .sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE datname = current_database() AND pid <> pg_backend_pid()`)
       .catch(() => undefined);
+    // Requests that meet a connection which has just ended are refused with 503.
+    await until(async () => (await api.send(account)).status === 202);
     const { createdAt } = await api.sent(account);
     expect(createdAt).toMatch(/^\d{4}-\d\d-\d\dT/);
     await api.sql(`UPDATE sluice.api_keys SET expires_at = now() - interval '1 second' WHERE id = $1`, [account.keyId]);

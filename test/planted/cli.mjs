@@ -15,6 +15,13 @@ const DATA_DIR_SPEC = 'apps/dev/data-dir.spec.ts';
 
 export default [
   {
+    what: 'JSON on a terminal contains what controls it',
+    file: 'apps/cli/support/visible.ts',
+    find: 'JSON.stringify(value, null, indent).replace(HIDDEN, (character) =>',
+    replace: 'JSON.stringify(value, null, indent).replace(/\\n/g, (character) =>',
+    tests: ['test/cli/hostile-texts.spec.ts'],
+  },
+  {
     what: 'control characters of others reach the terminal',
     file: 'apps/cli/support/visible.ts',
     find: '[\\p{Cc}\\p{Bidi_Control}\\u2028',

@@ -1,6 +1,8 @@
 const EDGE = 'libs/platform/http/edge/edge.ts';
 const BAD_REQUESTS = 'test/e2e/edge/400.spec.ts';
 const BODY = 'libs/platform/http/body/json-body.ts';
+const ROOM = 'libs/platform/http/edge/connection-room.ts';
+const CLIENT = 'libs/platform/database/reliable-client.ts';
 const READER = 'libs/platform/http/body/json-reader.ts';
 const READER_SPEC = 'libs/platform/http/body/json-reader.spec.ts';
 const BODY_SPEC = 'libs/platform/http/body/json-body.spec.ts';
@@ -23,6 +25,48 @@ const TRACEPARENT = 'libs/platform/observability/tracing/traceparent.ts';
 const TRACEPARENT_SPEC = 'libs/platform/observability/tracing/traceparent.spec.ts';
 
 export default [
+  {
+    what: 'a process that has all connections closes each new one',
+    file: ROOM,
+    find: 'this.silent(socket) ?? this.idle() ?? this.greedy() ?? socket',
+    replace: 'socket',
+    tests: ['libs/platform/http/edge/connection-room.spec.ts'],
+  },
+  {
+    what: 'an account keeps all connections while they wait for responses',
+    file: ROOM,
+    find: ' ?? this.greedy()',
+    replace: '',
+    tests: ['libs/platform/http/edge/connection-room.spec.ts'],
+  },
+  {
+    what: 'a connection that cannot write any more is kept',
+    file: CLIENT,
+    find: '    this.useless = true;\n',
+    replace: '',
+    tests: ['test/faults/useless-connections.spec.ts'],
+  },
+  {
+    what: 'a connection that listens is not checked when another one cannot write',
+    file: CLIENT,
+    find: '    this.useless = true;\n    if (isNotWritable(error)) for (const listener of listeners) void listener.check();',
+    replace: '    this.useless = true;',
+    tests: ['test/faults/useless-connections.spec.ts'],
+  },
+  {
+    what: 'dates are read in the style of the database',
+    file: CONNECTION,
+    find: "DateStyle: 'ISO, MDY',",
+    replace: '',
+    tests: ['test/faults/database-settings.spec.ts'],
+  },
+  {
+    what: 'any Host is answered on the management port',
+    file: 'libs/platform/observability/allowed-hosts.ts',
+    find: "if (host === '') return true;",
+    replace: "if (host !== '*') return true;",
+    tests: ['libs/platform/observability/allowed-hosts.spec.ts'],
+  },
   {
     what: 'the first of two Authorization headers counts',
     file: EDGE,

@@ -292,4 +292,32 @@ export default [
     replace: 'return RESUME.length - RESUME.length;',
     tests: ['test/contracts/outbox.spec.ts'],
   },
+  {
+    what: 'an account that holds all places passes the others',
+    file: 'libs/delivery/application/fair-scheduler.ts',
+    find: '!hasBacklog && !hasMany && !this.held.isHeavy(accountId);',
+    replace: '!hasBacklog && !hasMany;',
+    tests: ['libs/delivery/application/fair-scheduler.spec.ts'],
+  },
+  {
+    what: 'the reserve of a worker is used for any message',
+    file: 'libs/delivery/adapters/bullmq/internals/batching.ts',
+    find: 'await exchangeUpTo(reserve, EXPRESS_PRIORITY);',
+    replace: 'await exchangeUpTo(reserve, ANY_PRIORITY);',
+    tests: ['test/contracts/job-queue.spec.ts'],
+  },
+  {
+    what: 'the reserve of a worker is never used',
+    file: 'libs/delivery/adapters/bullmq/places.ts',
+    find: 'this.isOpen = isUseless() && (await this.mayUseReserve());',
+    replace: 'this.isOpen = false;',
+    tests: ['test/contracts/job-queue.spec.ts'],
+  },
+  {
+    what: 'what a heavy account has in the express turn stays there',
+    file: 'libs/delivery/adapters/bullmq/fair-queue.ts',
+    find: 'await this.shard.moveBehind(heavyAccounts, this.scheduler);',
+    replace: '',
+    tests: ['test/contracts/job-queue.spec.ts'],
+  },
 ];

@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs';
-import addFormats from 'ajv-formats';
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
 
 /** The parts of an OpenAPI document that tests use. */
 interface DocumentedResponse {
@@ -62,8 +60,17 @@ const HTTP_HEADERS =
 /** Errors of requests that the HTTP parser rejects, regardless of the route. */
 const PARSER_ERRORS = ['malformed_request', 'request_timeout', 'headers_too_large'];
 
-/** The document of a server with all features enabled, generated once per run. */
-export const openApi = load();
+/** Of environment.mjs: what the files of a worker share. */
+interface Schemas {
+  readonly openApi: OpenApi;
+  readonly ajv: Ajv2020;
+  readonly validators: Map<string, ValidateFunction>;
+}
+
+const { openApi, ajv, validators } = (globalThis as unknown as { documentedSchemas(): Schemas }).documentedSchemas();
+
+/** The document of a server with all features enabled. */
+export { openApi };
 
 export type Operation = DocumentedOperation & { readonly path: string; readonly method: string };
 
@@ -76,26 +83,6 @@ function operationsOf(paths: OpenApi['paths']): readonly Operation[] {
   return Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) => ({ ...operation, path, method })),
   );
-}
-
-const ajv = addFormats.default(
-  new Ajv2020({
-    strictSchema: true,
-    strictTypes: false,
-    strictRequired: false,
-    allErrors: true,
-    validateSchema: false,
-  }),
-);
-// Ajv compiles the whole document to reach one of its schemas.
-ajv.addVocabulary(Object.keys(openApi));
-ajv.addSchema(closed(openApi) as object, 'openapi');
-const validators = new Map<string, ValidateFunction>();
-
-function load(): OpenApi {
-  const file = process.env.TEST_OPENAPI;
-  if (file === undefined) throw new Error('No OpenAPI document: start the tests with npm test.');
-  return JSON.parse(readFileSync(file, 'utf8')) as OpenApi;
 }
 
 /**
@@ -204,13 +191,4 @@ function at(pointer: string): unknown {
     (value, key) => (value as Record<string, unknown> | undefined)?.[key.replaceAll('~1', '/')],
     openApi,
   );
-}
-
-/** The same schemas without additional properties. */
-function closed(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(closed);
-  if (typeof value !== 'object' || value === null) return value;
-  const copy = Object.fromEntries(Object.entries(value).map(([key, item]) => [key, closed(item)]));
-  const isObject = copy.type === 'object' && 'properties' in copy && !('additionalProperties' in copy);
-  return isObject ? { ...copy, additionalProperties: false } : copy;
 }

@@ -6,7 +6,8 @@ const LONGEST = [
   /docs.serving-pages\./,
   /faults.redis\./,
   /(faults.redis-sentinel|portal.flows)\./,
-  /(architecture.style|portal.(operators|views)|clients.clients|docs.pages|faults.(redis-cluster|verify|database-away|clocks))\./,
+  /(docs.pages|cli.commands|contracts.(job-queue|order.order)|webhooks.deliver|admin.delete-account)\./,
+  /(architecture.style|portal.(operators|views)|clients.clients|faults.(redis-cluster|verify|database-away|clocks))\./,
   /(container.image|client.many-faults|faults.(consumer|killed|rolling-restart|webhooks|worker-lost))\./,
   /(client.package|npm-start|request-to-delivery)\./,
   /(faults|neighbours|examples)./,
@@ -15,9 +16,9 @@ const LONGEST = [
 
 /** Files whose tests mostly wait: beside each other, they would leave the processor idle. */
 const WAITING = [
-  /(platform.database.database|client.(held|events|consume|calls)|cli.(commands|streams)|events.stream|hostile.fuzz)\./,
-  /contracts.(job-queue|messages|partitions|census|accounts|redis-queue|batching-backend)\./,
-  /(webhooks.deliver|leases.lease|post-messages.507|edge.(408|503-overload|slow-readers)|management.(metrics|health))\./,
+  /(platform.database.database|client.(held|events|consume|calls)|cli.streams|events.stream|hostile.fuzz)\./,
+  /contracts.(messages|partitions|census|accounts|redis-queue|batching-backend)\./,
+  /(leases.lease|post-messages.507|edge.(408|503-overload|slow-readers)|management.(metrics|health))\./,
   /(limits.(floods|bans|windows)|admin.suspend|openapi.every-response)\./,
 ];
 

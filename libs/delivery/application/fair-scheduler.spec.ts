@@ -1,9 +1,12 @@
-import { FairScheduler } from './fair-scheduler.js';
+import { FairScheduler, FIRST_TURN } from './fair-scheduler.js';
+import { HeldPlaces } from './held-places.js';
 
 describe('FairScheduler', () => {
+  let held: HeldPlaces;
   let scheduler: FairScheduler;
   beforeEach(() => {
-    scheduler = new FairScheduler();
+    held = new HeldPlaces();
+    scheduler = new FairScheduler(held);
   });
 
   const add = (accountId: string, count: number) => {
@@ -11,20 +14,33 @@ describe('FairScheduler', () => {
     given.added();
     return given.turns;
   };
+  const isExpress = (turn: number | undefined) => turn !== undefined && turn < FIRST_TURN;
 
-  it('starts an account without a backlog in the current turn', () => {
-    expect(new Set(add('a', 50))).toEqual(new Set([0]));
-    scheduler.setCurrentTurn(7);
-    expect(add('b', 2)).toEqual([7, 7]);
+  it('lets an account with few messages pass, its first ones before its next', () => {
+    expect(add('a', 15)).toEqual([0, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3]);
+    scheduler.setWaiting({ express: true, turn: FIRST_TURN + 7 }, 0);
+    expect(add('b', 2)).toEqual([0, 1]);
+    expect(add('b', 2)).toEqual([1, 2]);
+  });
+
+  it('counts them again when none waits any more, or after a second', () => {
+    scheduler.setWaiting({ express: false, turn: null }, 0);
+    add('a', 15);
+    scheduler.setWaiting({ express: true, turn: null }, 999);
+    expect(add('a', 1)).toEqual([4]);
+    scheduler.setWaiting({ express: false, turn: null }, 999);
+    expect(add('a', 1)).toEqual([0]);
+    scheduler.setWaiting({ express: true, turn: null }, 2_000);
+    expect(add('a', 1)).toEqual([0]);
   });
 
   it('spreads a backlog over turns, a share in each, and lets others pass it', () => {
     const backlog = add('a', 10_000);
-    expect([backlog[0], backlog[50], backlog[9_999]]).toEqual([0, 1, 199]);
+    expect([backlog[0], backlog[49], backlog[50], backlog.at(-1)]).toEqual([6, 6, 7, 205]);
     expect(add('b', 1)).toEqual([0]);
-    scheduler.setCurrentTurn(40);
-    expect(add('b', 1)).toEqual([40]);
-    expect(add('a', 1)).toEqual([200]);
+    scheduler.setWaiting({ express: false, turn: FIRST_TURN + 40 }, 0);
+    expect(add('b', 1)).toEqual([0]);
+    expect(add('a', 1)).toEqual([FIRST_TURN + 200]);
   });
 
   it('lets two backlogs take turns', () => {
@@ -35,20 +51,46 @@ describe('FairScheduler', () => {
   it('lets an account pass others only for its share', () => {
     add('a', 1_000);
     const other = Array.from({ length: 200 }, () => add('b', 1)).flat();
-    expect(other.filter((turn) => turn === 0)).toHaveLength(50);
-    expect(other.at(-1)).toBe(3);
+    expect(other.filter(isExpress)).toHaveLength(50);
+    expect(other.at(-1)).toBe(FIRST_TURN + 2);
+  });
+
+  it('gives the express turn to no account that holds more than its share of the places', () => {
+    held.observe(new Map([['slow', 50]]), 0);
+    expect(add('slow', 2)).toEqual([FIRST_TURN, FIRST_TURN]);
+    scheduler.setWaiting({ express: false, turn: FIRST_TURN + 3 }, 0);
+    expect(add('slow', 60).slice(49)).toEqual([9, ...Array<number>(10).fill(10)]);
+    expect(add('quick', 1)).toEqual([0]);
+  });
+
+  it('lets an account with a backlog pass those that hold the places, and otherwise not itself', () => {
+    add('quick', 200);
+    scheduler.setWaiting({ express: false, turn: FIRST_TURN }, 0);
+    expect(isExpress(add('quick', 1)[0])).toBe(false);
+    held.observe(new Map([['slow', 50]]), 0);
+    expect(isExpress(add('quick', 1)[0])).toBe(true);
+  });
+
+  it('lets one that sends a lot pass those that hold the places, but not at once', () => {
+    held.observe(new Map([['slow', 50]]), 0);
+    const sent = Array.from({ length: 11 }, () => add('quick', 50));
+    expect(sent.map((turns) => turns.every(isExpress))).toEqual([...Array<boolean>(10).fill(true), false]);
+    expect(add('other', 51).some(isExpress)).toBe(false);
   });
 
   it('starts over when the queue is empty', () => {
     add('a', 10_000);
-    scheduler.setCurrentTurn(null);
+    scheduler.setWaiting({ express: false, turn: null }, 0);
     expect(add('a', 1)).toEqual([0]);
   });
 
   it('counts messages that are added concurrently', () => {
     const given = [0, 1, 2].map(() => scheduler.assign(Array<string>(50).fill('a')));
     for (const { added } of given) added();
-    expect(add('a', 1)).toEqual([3]);
+    expect(add('a', 1)).toEqual([FIRST_TURN]);
+    const more = [0, 1, 2].map(() => scheduler.assign(Array<string>(50).fill('a')));
+    for (const { added } of more) added();
+    expect(add('a', 1)).toEqual([FIRST_TURN + 3]);
   });
 
   it('does not count what was not added', () => {
@@ -57,8 +99,12 @@ describe('FairScheduler', () => {
   });
 
   it('keeps no account whose turns have passed', () => {
-    for (let account = 0; account < 1_000; account++) add(`account ${account}`, 1);
-    scheduler.setCurrentTurn(1);
-    expect((scheduler as unknown as { scheduled: Map<string, number> }).scheduled.size).toBe(0);
+    for (let account = 0; account < 1_000; account++) {
+      add(`account ${account}`, 1);
+      add(`account ${account}`, 50);
+    }
+    scheduler.setWaiting({ express: false, turn: FIRST_TURN + 1 }, 0);
+    const { scheduled, passed } = scheduler as unknown as Record<string, Map<string, number>>;
+    expect([scheduled?.size, passed?.size]).toEqual([0, 0]);
   });
 });

@@ -13,6 +13,7 @@ describe('readTypeFilter', () => {
     ['sluice.*', 'sluice.', 1],
     ['order.paid.*', 'order.paid.', 2],
     ['a.b.c.d.*', 'a.b.c.d.', 4],
+    ['a.b.c.d.e.*', 'a.b.c.d.e.', 5],
     [`${'x'.repeat(126)}.*`, `${'x'.repeat(126)}.`, 1],
   ])('reads %s as all that begin with its words', (text, prefix, words) => {
     expect(readTypeFilter(text)).toEqual({ prefix, words });
@@ -30,7 +31,7 @@ describe('readTypeFilter', () => {
       'order.**',
       'order.*.',
       'order..*',
-      'a.b.c.d.e.*',
+      'a.b.c.d.e*',
     ],
     ...[' order', 'order.paid ', 'order paid', 'order/paid', 'örder', 'order\n', 'order.*\n', '\u0000', 'order,paid'],
     ...['x'.repeat(129), `${'x'.repeat(127)}.*`, null, undefined, 17, ['order.paid'], { type: 'order' }],

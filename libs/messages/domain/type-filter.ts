@@ -9,10 +9,7 @@ export type TypeFilter =
       readonly words: number;
     };
 
-/** There is an index for each number of words up to this. */
-export const MAX_PREFIX_WORDS = 4;
-
-export const TYPE_FILTER = new RegExp(String.raw`${MESSAGE_TYPE.source}|^([A-Za-z0-9_-]+\.){1,${MAX_PREFIX_WORDS}}\*$`);
+export const TYPE_FILTER = new RegExp(String.raw`${MESSAGE_TYPE.source}|^([A-Za-z0-9_-]+\.)+\*$`);
 
 /** `order.paid` is one type; `order.*` is every type that begins with `order.`, which `order` does not. */
 export function readTypeFilter(text: unknown): TypeFilter | null {

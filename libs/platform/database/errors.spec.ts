@@ -1,6 +1,6 @@
 import { QueryFailedError, QueryRunnerAlreadyReleasedError, QueryRunnerProviderAlreadyReleasedError } from 'typeorm';
 import { DomainError } from '#kernel/domain-error.js';
-import { asUnavailable, isContention, isUnavailable, sqlState } from './errors.js';
+import { asUnavailable, isContention, isUnavailable, makesUseless, sqlState } from './errors.js';
 
 const withCode = (code: string, message = 'some words') => Object.assign(new Error(message), { code });
 const wrapped = (code: string) => new QueryFailedError('SELECT 1', [], withCode(code));
@@ -37,7 +37,6 @@ describe('Errors of the database', () => {
     ['a deadlock', withCode('40P01')],
     ['a lock timeout', withCode('55P03')],
     ['a missing table', withCode('42P01')],
-    ['a wrong password', withCode('28P01')],
     ['another DomainError', new DomainError('invalid_transition', 'no')],
     ['a programming error', new TypeError('x is not a function')],
     ['several programming errors', new AggregateError([new Error('one')])],
@@ -47,6 +46,25 @@ describe('Errors of the database', () => {
   ])('%s is not unavailable', (_, error) => {
     expect(isUnavailable(error)).toBe(false);
     expect(asUnavailable(error)).toBe(error);
+  });
+
+  it.each([
+    ['a session that was ended', { severity: 'ВАЖНО', code: '57P01' }],
+    ['a password that is refused', { severity: 'ВАЖНО', code: '28P01' }],
+    ['a role that may not log in', { severity: 'VÁŽNÉ', code: '28000' }],
+    ['a database that was dropped', { severity: 'ВАЖНО', code: '3D000' }],
+    ['a transaction that was idle for too long', { severity: '致命的エラー', code: '25P03' }],
+    ['a plan of a table that has changed', { severity: 'ОШИБКА', code: '0A000', routine: 'RevalidateCachedQuery' }],
+  ])('make a session useless, whatever the language of the server: %s', (_what, fields) => {
+    const error = Object.assign(new Error('Текст ошибки'), fields);
+    for (const one of [error, new QueryFailedError('SELECT 1', [], error)]) {
+      expect([isUnavailable(one), makesUseless(one)]).toEqual([true, true]);
+    }
+  });
+
+  it('leave a session as it is when something is not supported', () => {
+    const error = Object.assign(new Error('not supported'), { severity: 'ERROR', code: '0A000', routine: 'transform' });
+    expect([isUnavailable(error), makesUseless(error)]).toEqual([false, false]);
   });
 
   it('become one DomainError, with the original as its cause and none of its text', () => {

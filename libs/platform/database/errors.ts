@@ -7,16 +7,16 @@ const CONNECTION_MESSAGE =
   /connection terminated|timeout expired|timeout exceeded when trying to connect|query read timeout|not queryable|Cannot use a pool|already released|support SSL|an SSL connection/i;
 
 /**
- * SQLSTATEs of statements that may succeed later: 08 connection, 25006 read-only, 25P a timeout of the session, 26000 and
- * 0A000 a plan of a table that has changed, 42501 rights that were withdrawn, 53 resources, 57 operator intervention
- * (shutdown, starting up, canceled by a timeout), 58 system, XX internal.
+ * SQLSTATEs of statements that may succeed later: 08 connection, 25006 read-only, 25P a timeout of the session, 26000 a
+ * statement that the session has forgotten, 28 and 3D000 a session that was refused, 42501 rights that were withdrawn, 53
+ * resources, 57 operator intervention (shutdown, starting up, canceled by a timeout), 58 system, XX internal.
+ *
+ * Texts, and the severity that pg reads, are in the language of `lc_messages`, which only a superuser can set.
  */
-const TRANSIENT_STATE = /^(08...|25006|25P..|26000|42501|53...|57...|58...|XX...)$/;
-
-const STALE_PLAN = 'cached plan must not change result type';
+const TRANSIENT_STATE = /^(08...|25006|25P..|26000|28...|3D000|42501|53...|57...|58...|XX...)$/;
 
 /** Errors after which a session stays as it is, while a new one may work. */
-const USELESS_STATE = /^(08...|25006|25P..|26000|42501|57P..|58...|XX...)$/;
+const USELESS_STATE = /^(08...|25006|25P..|26000|28...|3D000|42501|57P..|58...|XX...)$/;
 
 /** Whether the database cannot be reached or is temporarily unable, so that the same statement may succeed later. */
 export function isUnavailable(error: unknown): boolean {
@@ -24,7 +24,7 @@ export function isUnavailable(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isUnavailable);
   const { code = '', message = '' } = (error ?? {}) as { readonly code?: string; readonly message?: string };
   if (TRANSIENT_STATE.test(code) || TLS_ERROR.test(code) || isSocketError(error)) return true;
-  return CONNECTION_MESSAGE.test(message) || isFatal(error) || message.includes(STALE_PLAN);
+  return CONNECTION_MESSAGE.test(message) || isFatal(error) || isStalePlan(error);
 }
 
 /** Whether the server has ended the session, or refused to open one. */
@@ -44,8 +44,14 @@ export function isNotWritable(error: unknown): boolean {
 
 /** Whether the statement did not begin, because of the session and not because of itself. */
 export function isStale(error: unknown): boolean {
-  const { message = '' } = (error ?? {}) as { readonly message?: string };
-  return isNotWritable(error) || sqlState(error) === '26000' || message.includes(STALE_PLAN);
+  return isNotWritable(error) || sqlState(error) === '26000' || isStalePlan(error);
+}
+
+/** Whether a table has changed under the plan of a prepared statement. */
+function isStalePlan(error: unknown): boolean {
+  const { driverError = error } = (error ?? {}) as { readonly driverError?: unknown };
+  const { code, routine } = (driverError ?? {}) as { readonly code?: string; readonly routine?: string };
+  return code === '0A000' && routine === 'RevalidateCachedQuery';
 }
 
 /** The SQLSTATE of an error of PostgreSQL, also when TypeORM wrapped it; '' for anything else. */

@@ -1,6 +1,6 @@
 import { fromJob, toJobData } from '#delivery/adapters/bullmq/delivery-job.js';
 import type { Outcome } from '#delivery/application/deliver-message.js';
-import { FairScheduler } from '#delivery/application/fair-scheduler.js';
+import { FairScheduler, FIRST_TURN } from '#delivery/application/fair-scheduler.js';
 import {
   JobQueue,
   type Consuming,
@@ -34,7 +34,9 @@ export class InMemoryJobQueue extends JobQueue {
     for (const { state } of messages) {
       if (state.text.includes('\u0000')) throw new Error('U+0000 can not be kept.');
     }
-    this.scheduler.setCurrentTurn(this.turnOf.get(this.next() ?? '') ?? null);
+    const priorities = this.waiting().map((id) => this.turnOf.get(id) ?? 0);
+    const turn = priorities.find((priority) => priority >= FIRST_TURN) ?? null;
+    this.scheduler.setWaiting({ express: (priorities[0] ?? FIRST_TURN) < FIRST_TURN, turn }, performance.now());
     const { turns, added } = this.scheduler.assign(messages.map(({ state }) => state.accountId));
     for (const [index, message] of messages.entries()) {
       if (this.jobs.has(message.jobId)) continue;
@@ -47,9 +49,7 @@ export class InMemoryJobQueue extends JobQueue {
 
   /** The id of the job that a worker takes next; null when none waits. */
   next(): string | null {
-    const waiting = [...this.jobs.keys()].filter((id) => !this.taken.has(id) && !this.failed.has(id));
-    const [first] = waiting.sort((one, other) => (this.turnOf.get(one) ?? 0) - (this.turnOf.get(other) ?? 0));
-    return first ?? null;
+    return this.waiting()[0] ?? null;
   }
 
   async remove(jobId: string): Promise<void> {
@@ -175,6 +175,12 @@ export class InMemoryJobQueue extends JobQueue {
     let release: () => void = () => undefined;
     this.open = new Promise((resolve) => (release = resolve));
     return release;
+  }
+
+  /** The ids of the jobs that wait, in their order. */
+  private waiting(): string[] {
+    const waiting = [...this.jobs.keys()].filter((id) => !this.taken.has(id) && !this.failed.has(id));
+    return waiting.sort((one, other) => (this.turnOf.get(one) ?? 0) - (this.turnOf.get(other) ?? 0));
   }
 
   private end(jobId: string, outcome: Outcome): void {

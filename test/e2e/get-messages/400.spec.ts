@@ -26,7 +26,7 @@ describe('GET /messages responds 400 validation_failed', () => {
           '.order',
           '*.paid',
           'order.*.paid',
-          'a.b.c.d.e.*',
+          'a.b.c.d.e*',
           'order%20paid',
           '%00',
           '%C3%A4',

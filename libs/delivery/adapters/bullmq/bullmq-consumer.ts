@@ -8,12 +8,13 @@ import type {
   ProcessClock,
   RunJob,
 } from '../../application/job-queue.js';
+import type { FairQueue } from './fair-queue.js';
 import type { QueueConnection } from './queue-connection.js';
 import { ShardConsumer } from './shard-consumer.js';
 
 /**
- * How often due retries are assigned to scheduling turns, and how often while the installation is quiet: where workers are
- * free, the order of jobs makes no difference.
+ * How often turns are given to due retries and to the jobs of heavy accounts, and how often while the installation is quiet:
+ * where workers are free, the order of jobs makes no difference.
  */
 const GIVE_TURNS_EVERY_MS = 250;
 const QUIET_GIVE_TURNS_EVERY_MS = 30_000;
@@ -25,7 +26,7 @@ export class BullMqConsumer implements Consuming {
 
   constructor(
     private readonly connection: QueueConnection,
-    giveTurnsToRetries: () => Promise<void>,
+    fairQueues: readonly Pick<FairQueue, 'giveTurns' | 'mayUseReserve'>[],
     run: RunJob,
     { concurrency, rate, lockMs }: ConsumerOptions,
     clock: ProcessClock,
@@ -37,11 +38,12 @@ export class BullMqConsumer implements Consuming {
     const rates = rate === 0 ? [] : divide('WORKER_RATE', rate, shards.length);
     this.consumers = shards.map((shard, index) => {
       const options = { concurrency: slots[index] ?? 1, rate: rates[index] ?? 0, lockMs };
-      return new ShardConsumer(shard, run, options, clock, observer, activity);
+      const mayUseReserve = async (places: number) => (await fairQueues[index]?.mayUseReserve(places)) ?? false;
+      return new ShardConsumer(shard, mayUseReserve, run, options, clock, observer, activity);
     });
     this.turns = new PeriodicTask(() =>
-      giveTurnsToRetries().catch((error: unknown) => {
-        observer.failed(error, 'scheduling due retries failed');
+      Promise.all(fairQueues.map((queue) => queue.giveTurns())).catch((error: unknown) => {
+        observer.failed(error, 'giving turns failed');
       }),
     );
   }

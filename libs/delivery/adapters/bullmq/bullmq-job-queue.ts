@@ -51,12 +51,9 @@ export abstract class BullMqJobQueue extends JobQueue {
     if (failed?.status === 'rejected') throw this.bullmq.asUnavailable(failed.reason);
   }
 
-  /**
-   * Gives retries that are due a turn. BullMQ moves delayed jobs to the waiting ones itself, and keeps their
-   * priority; the turn of the attempt before may be long past or far ahead.
-   */
-  async giveTurnsToRetries(): Promise<void> {
-    await Promise.all(this.queues.map(({ fair }) => fair.giveTurnsToRetries()));
+  /** Gives turns to what has become due, and other ones to what is ahead of its turn. */
+  async giveTurns(): Promise<void> {
+    await Promise.all(this.queues.map(({ fair }) => fair.giveTurns()));
   }
 
   async remove(jobId: string): Promise<void> {
@@ -70,7 +67,7 @@ export abstract class BullMqJobQueue extends JobQueue {
   consume(run: RunJob, options: ConsumerOptions, clock: ProcessClock, observer: ConsumerObserver): Consuming {
     return new BullMqConsumer(
       this.bullmq,
-      () => this.giveTurnsToRetries(),
+      this.queues.map(({ fair }) => fair),
       run,
       options,
       clock,

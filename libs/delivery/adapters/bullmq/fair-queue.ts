@@ -1,16 +1,20 @@
 import type { BackoffOptions } from 'bullmq';
 import { FairScheduler, NO_TURN } from '../../application/fair-scheduler.js';
+import { HELD_AFTER_MS, HeldPlaces } from '../../application/held-places.js';
 import type { Message, RetryPolicy } from '#messages/index.js';
 import { JOB_NAME, toJobData, toTelemetry } from './delivery-job.js';
 import type { QueueShard } from './queue-connection.js';
 
-/** How long the current turn is cached. */
-const TURN_CACHED_MS = 250;
+/** How long it is cached what waits and who holds places; and while the places of a worker have just run out. */
+const VIEW_CACHED_MS = 250;
+const SHORT_VIEW_CACHED_MS = 100;
 
 /** Adds jobs to one queue of BullMQ, in turns of the accounts: these are priorities of jobs, of which 0 is the first. */
 export class FairQueue {
-  private readonly scheduler = new FairScheduler();
-  private turnReadAt = -Infinity;
+  private readonly held = new HeldPlaces();
+  private readonly scheduler = new FairScheduler(this.held);
+  private viewedAt = -Infinity;
+  private expressWaits = false;
   /** For workers of other programs, which read it from the job. */
   private readonly retryOptions: { readonly attempts: number; readonly backoff: BackoffOptions };
 
@@ -23,7 +27,7 @@ export class FairQueue {
   }
 
   async add(messages: readonly Message[]): Promise<void> {
-    await this.refreshTurn();
+    await this.refresh();
     const due: Message[] = [];
     const jobs: ReturnType<typeof this.toJob>[] = [];
     for (const message of messages) {
@@ -40,8 +44,33 @@ export class FairQueue {
     added();
   }
 
-  async giveTurnsToRetries(): Promise<void> {
-    await this.shard.giveTurns(this.scheduler, () => this.refreshTurn());
+  /**
+   * Gives retries that are due a turn, and jobs of heavy accounts another one. BullMQ moves delayed jobs to the waiting ones
+   * itself, and keeps their priority; the turn of the attempt before may be long past or far ahead.
+   */
+  async giveTurns(): Promise<void> {
+    await this.shard.giveTurns(this.scheduler, () => this.refresh());
+    await this.moveHeavyBehind();
+  }
+
+  /**
+   * Whether a job waits that may use the reserve of a worker whose places are all in use: one of the express turn, once
+   * those who hold the places are known.
+   * @param places of the worker
+   */
+  async mayUseReserve(places: number): Promise<boolean> {
+    const isShort = this.held.total >= places / 2;
+    await this.moveHeavyBehind(isShort ? VIEW_CACHED_MS : SHORT_VIEW_CACHED_MS);
+    return this.held.total >= places / 2 && (await this.shard.hasExpress());
+  }
+
+  private async moveHeavyBehind(maxAgeMs = VIEW_CACHED_MS): Promise<void> {
+    await this.refresh(maxAgeMs);
+    const { heavyAccounts } = this.held;
+    if (!this.expressWaits || heavyAccounts.length === 0) return;
+    // Once each time that the queue was looked at.
+    this.expressWaits = false;
+    await this.shard.moveBehind(heavyAccounts, this.scheduler);
   }
 
   private toJob(message: Message, when: { readonly delay?: number; readonly priority?: number }) {
@@ -56,12 +85,15 @@ export class FairQueue {
     return Math.max(0, Math.min(nextAttemptAt.getTime() - Date.now(), this.policy.maxBackoffMs));
   }
 
-  private async refreshTurn(): Promise<void> {
-    if (performance.now() - this.turnReadAt < TURN_CACHED_MS) return;
-    this.turnReadAt = performance.now();
-    // Only a hint: without it, the last known turn is used, and `addBulk` reports the error.
-    const turn = await this.shard.nextPriority().catch(() => undefined);
-    if (turn !== undefined) this.scheduler.setCurrentTurn(turn);
+  private async refresh(maxAgeMs = VIEW_CACHED_MS): Promise<void> {
+    if (performance.now() - this.viewedAt < maxAgeMs) return;
+    this.viewedAt = performance.now();
+    // Only a hint: without it, what is known is used, and `addBulk` reports the error.
+    const view = await this.shard.view(HELD_AFTER_MS).catch(() => undefined);
+    if (view === undefined) return;
+    this.expressWaits = view.express;
+    this.held.observe(view.held, performance.now());
+    this.scheduler.setWaiting(view, performance.now());
   }
 }
 

@@ -3,10 +3,16 @@ import type { Database } from '#platform/database/database.js';
 import { sharedValue } from '#platform/database/installation.js';
 import type { Logger } from '#platform/observability/logging.js';
 import { UsageError } from '#platform/process/usage-error.js';
-import type { FairScheduler } from '../../application/fair-scheduler.js';
+import type { FairScheduler, Waiting } from '../../application/fair-scheduler.js';
+import type { Places } from './places.js';
 
 export type Processor = (job: Job, token?: string) => Promise<unknown>;
-export type WorkerSettings = Omit<WorkerOptions, 'connection'>;
+export type WorkerSettings = Omit<WorkerOptions, 'connection'> & { readonly places?: Places };
+
+export interface QueueView extends Waiting {
+  /** Places of all workers that jobs have held for some time, by the accounts of their messages. */
+  readonly held: ReadonlyMap<string, number>;
+}
 
 /** A queue of BullMQ, with what its public API does not offer or does at the cost of reading every job. */
 export interface QueueShard {
@@ -15,8 +21,8 @@ export interface QueueShard {
   /** A worker of the queue, which the caller closes. */
   createWorker(process: Processor, settings: WorkerSettings): Worker;
 
-  /** The priority of the first waiting job that has a turn; null when there is none. */
-  nextPriority(): Promise<number | null>;
+  /** @param heldMs only places that are held at least this long count */
+  view(heldMs: number): Promise<QueueView>;
 
   /** The id of the job that a worker takes next; null when none waits or the queue is paused. */
   firstWaitingJob(): Promise<string | null>;
@@ -26,6 +32,12 @@ export interface QueueShard {
    * @param refresh called first if there are any: tells the scheduler the current turn
    */
   giveTurns(scheduler: FairScheduler, refresh: () => Promise<void>): Promise<void>;
+
+  /** Whether a job of the express turn waits. */
+  hasExpress(): Promise<boolean>;
+
+  /** Gives some jobs of these accounts that wait in the express turn another one each. */
+  moveBehind(accountIds: readonly string[], scheduler: FairScheduler): Promise<void>;
 }
 
 /** BullMQ on one of its stores. */

@@ -7,7 +7,7 @@ import { toJobData } from './delivery-job.js';
 import type { Processor, QueueConnection } from './queue-connection.js';
 
 /** A consumer of one queue whose store is away. */
-function openConsumer(giveTurnsToRetries = () => Promise.resolve()) {
+function openConsumer(giveTurns = () => Promise.resolve()) {
   let process: Processor | undefined;
   const worker = {
     close: jest.fn(() => Promise.resolve()),
@@ -21,7 +21,7 @@ function openConsumer(giveTurnsToRetries = () => Promise.resolve()) {
   };
   const consumer = new BullMqConsumer(
     { shards: [{ createWorker }] } as unknown as QueueConnection,
-    giveTurnsToRetries,
+    [{ giveTurns, mayUseReserve: () => Promise.resolve(false) }],
     () => Promise.reject(unavailable()),
     { concurrency: 1, rate: 0, lockMs: 30_000 },
     { isRight: true, onChange: () => undefined },

@@ -12,6 +12,7 @@ import {
   type RunJob,
 } from '../../application/job-queue.js';
 import { fromJob, WORKER_NAME, type DeliveryJobData } from './delivery-job.js';
+import { Places, reserveOf } from './places.js';
 import type { QueueShard } from './queue-connection.js';
 import { StuckWatch } from './stuck-watch.js';
 
@@ -38,23 +39,33 @@ const HANDOVER_MS = 1_500;
 export class ShardConsumer {
   private readonly worker: Worker;
   private readonly stuckWatch: StuckWatch;
-  private running = 0;
+  private readonly places: Places;
   private readonly stopping = new AbortController();
 
   constructor(
     shard: QueueShard,
+    mayUseReserve: (places: number) => Promise<boolean>,
     private readonly runJob: RunJob,
     { concurrency, rate, lockMs }: ConsumerOptions,
     clock: ProcessClock,
     private readonly observer: ConsumerObserver,
     activity: Pick<Activity, 'isQuiet'>,
   ) {
+    // The reserve is not used with a rate limit, which BullMQ checks for each job.
+    const slots = concurrency + (rate > 0 ? 0 : reserveOf(concurrency));
+    this.places = new Places(concurrency, () =>
+      mayUseReserve(concurrency).catch((error: unknown) => {
+        observer.failed(error, 'looking for jobs for the reserve failed');
+        return false;
+      }),
+    );
     // One for each delivery in progress.
-    setMaxListeners(concurrency, this.stopping.signal);
+    setMaxListeners(slots, this.stopping.signal);
     this.worker = shard.createWorker((job, token) => this.process(job as Job<DeliveryJobData>, token), {
       name: WORKER_NAME,
       autorun: false,
-      concurrency,
+      concurrency: slots,
+      places: this.places,
       ...(rate > 0 && { limiter: { max: rate, duration: 1_000 } }),
       lockDuration: lockMs,
       stalledInterval: stalledIntervalOf(lockMs),
@@ -73,7 +84,7 @@ export class ShardConsumer {
       else void this.worker.pause(true);
     });
     const firstJob = async () =>
-      this.running < concurrency && clock.isRight && !activity.isQuiet ? shard.firstWaitingJob() : null;
+      this.places.free > 0 && clock.isRight && !activity.isQuiet ? shard.firstWaitingJob() : null;
     this.stuckWatch = new StuckWatch(firstJob, () => {
       observer.stuck();
     });
@@ -106,14 +117,15 @@ export class ShardConsumer {
     // For this job only: the worker's option would also remove jobs that other programs completed and that are not
     // followed yet.
     job.opts.removeOnComplete = true;
-    const taken = fromJob(job.id ?? '', job.data);
-    this.running++;
+    const id = job.id ?? '';
+    const taken = fromJob(id, job.data);
+    this.places.begin(id);
     this.stuckWatch.took();
     const outcome = await this.runJob(taken, this.stopping.signal).catch((error: unknown) => {
       this.observer.failed(error, 'a delivery was interrupted');
       return STORE_AWAY;
     });
-    this.running--;
+    this.places.end(id);
     switch (outcome.kind) {
       case 'done':
         // Marks the job's event as ours.

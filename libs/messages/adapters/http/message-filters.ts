@@ -6,16 +6,14 @@ import { Field } from '#platform/http/openapi/operation.js';
 import type { MessageFilter, MessagePage } from '../../application/messages.js';
 import { MESSAGE_STATUSES, TRANSITIONS } from '../../domain/message-status.js';
 import { MAX_TYPE } from '../../domain/message-type.js';
-import { MAX_PREFIX_WORDS, readTypeFilter, TYPE_FILTER } from '../../domain/type-filter.js';
+import { readTypeFilter, TYPE_FILTER } from '../../domain/type-filter.js';
 import { MESSAGE_STATUS } from './message-views.js';
 
 const TYPE_SCHEMA = { type: 'string', minLength: 1, maxLength: MAX_TYPE, pattern: TYPE_FILTER.source };
-const TYPE_DESCRIPTION =
-  'Only messages of this type. `order.*` means all types that begin with `order.`; before the `*` there can be up to ' +
-  `${MAX_PREFIX_WORDS} words.`;
+const TYPE_DESCRIPTION = 'Only messages of this type. `order.*` means all types that begin with `order.`.';
 const SINCE_DESCRIPTION = 'Only messages that were accepted at this time or later.';
 const UNTIL_DESCRIPTION = 'Only messages that were accepted before this time.';
-const invalidType = `type must be a type, or up to ${MAX_PREFIX_WORDS} words and an asterisk like order.*.`;
+const invalidType = 'type must be a type, or the beginning of types like order.*.';
 
 /** The filters of the list of messages, for the OpenAPI document. */
 export const FILTERS = {

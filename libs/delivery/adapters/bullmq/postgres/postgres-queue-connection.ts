@@ -15,12 +15,13 @@ import {
   rethrowAsRefused,
   type Processor,
   type QueueShard,
+  type QueueView,
   type WorkerSettings,
 } from '../queue-connection.js';
 import { createBatchingBackend } from '../internals/postgres/batching-backend.js';
 import { EventListener } from '../internals/postgres/event-listener.js';
-import { giveTurns } from '../internals/postgres/due-retries.js';
-import { firstWaitingJob, nextPriority } from '../internals/postgres/waiting-jobs.js';
+import { giveTurns, moveBehind } from '../internals/postgres/turns.js';
+import { firstWaitingJob, hasExpress, view } from '../internals/postgres/waiting-jobs.js';
 
 /**
  * Seconds that a worker waits for a notification before it looks for a job by itself. Its connection is checked by
@@ -103,8 +104,12 @@ export class PostgresQueueConnection extends QueueConnection implements QueueSha
     return worker as unknown as Worker;
   }
 
-  nextPriority(): Promise<number | null> {
-    return nextPriority(this.pool, this.queue.name);
+  view(heldMs: number): Promise<QueueView> {
+    return view(this.pool, this.queue.name, heldMs);
+  }
+
+  hasExpress(): Promise<boolean> {
+    return hasExpress(this.pool, this.queue.name);
   }
 
   firstWaitingJob(): Promise<string | null> {
@@ -113,6 +118,10 @@ export class PostgresQueueConnection extends QueueConnection implements QueueSha
 
   giveTurns(scheduler: FairScheduler, refresh: () => Promise<void>): Promise<void> {
     return giveTurns(this.pool, this.queue.name, scheduler, refresh);
+  }
+
+  moveBehind(accountIds: readonly string[], scheduler: FairScheduler): Promise<void> {
+    return moveBehind(this.pool, this.queue.name, accountIds, scheduler);
   }
 
   asUnavailable(error: unknown): unknown {

@@ -24,20 +24,32 @@ const BY_STATUS: MessageIndex = {
 };
 
 /** `messages_by_type`, or one of the indexes by words. Only these have a part of the id, which is what sorts. */
-const byType = (name: string, type: string): MessageIndex => ({
+const byType = (name: string, ofType: string): MessageIndex => ({
   name,
-  having: (status) => `account_id = $1 AND status = ${status} AND ${type} = $5`,
+  having: (status) => `account_id = $1 AND status = ${status} AND ${ofType}`,
   key: (id) => `substr(${id}, 5)`,
   order: ['key'],
 });
 
+const firstWords = (type: string, words: number) => String.raw`substring(${type} FROM '^(?:[^.]+\.){${words}}')`;
+
+/** There is an index for each number of words up to this. */
+const INDEXED_WORDS = 4;
+
+/** Of messages whose types have the same first words, it reads also those that differ in the others. */
+const BY_MORE_WORDS = byType(
+  'types by more words',
+  `starts_with(type, $5) AND ${firstWords('type', INDEXED_WORDS)} = ${firstWords('$5::text', INDEXED_WORDS)}`,
+);
+
 /** Which index has the messages, and its parameter $5, if there is one. */
 export function indexOf(filter: TypeFilter | null): { index: MessageIndex; values: readonly string[] } {
   if (filter === null) return { index: BY_STATUS, values: [] };
-  if ('type' in filter) return { index: byType('a type', 'type'), values: [filter.type] };
+  if ('type' in filter) return { index: byType('a type', 'type = $5'), values: [filter.type] };
   const { prefix, words } = filter;
-  const first = String.raw`substring(type FROM '^(?:[^.]+\.){${words}}')`;
-  return { index: byType(`types by ${words} words`, first), values: [prefix] };
+  const index =
+    words > INDEXED_WORDS ? BY_MORE_WORDS : byType(`types by ${words} words`, `${firstWords('type', words)} = $5`);
+  return { index, values: [prefix] };
 }
 
 /**

@@ -1,7 +1,8 @@
 import { createPostgresBackend, type JobJson, type PostgresQueueBackend, type WorkerOptions } from 'bullmq';
 import type pg from 'pg';
 import type { Activity } from '#kernel/activity.js';
-import { exchangeTogether, isOrdinary, type Exchanged, type Slot } from '../batching.js';
+import { exchangeTogether, isOrdinary, type Exchange } from '../batching.js';
+import type { WorkerSettings } from '../../queue-connection.js';
 import { ADD_JOBS } from './add-jobs.sql.js';
 import { EXCHANGE_JOBS } from './exchange-jobs.sql.js';
 
@@ -28,11 +29,11 @@ export function createBatchingBackend(activity: Pick<Activity, 'isQuiet'>) {
     const backend = createPostgresBackend(queue, opts, options);
     const pool = opts.connection as pg.Pool;
     addTogether(backend, queue, pool);
-    const { limiter, lockDuration, name } = opts as WorkerOptions<pg.Pool>;
+    const { limiter, lockDuration, name, places } = opts as WorkerOptions<pg.Pool> & Pick<WorkerSettings, 'places'>;
     // Only a worker has a lock duration.
     if (lockDuration === undefined) return backend;
     // A rate limit is checked for each job.
-    if (limiter === undefined) exchangeTogether(backend, exchange(queue, pool, lockDuration, name), name);
+    if (limiter === undefined) exchangeTogether(backend, exchange(queue, pool, lockDuration, name), name, places);
     checkStalledIfAnyRun(backend, queue, pool, activity);
     return backend;
   };
@@ -80,8 +81,8 @@ function addTogether(backend: PostgresQueueBackend, queue: string, pool: pg.Pool
   };
 }
 
-function exchange(queue: string, pool: pg.Pool, lockMs: number, name: string | undefined) {
-  return async (slots: Slot[]): Promise<Exchanged[]> => {
+function exchange(queue: string, pool: pg.Pool, lockMs: number, name: string | undefined): Exchange {
+  return async (slots, lastPriority) => {
     const { rows } = await pool.query<Row>({
       name: 'exchange-jobs',
       text: EXCHANGE_JOBS,
@@ -90,7 +91,7 @@ function exchange(queue: string, pool: pg.Pool, lockMs: number, name: string | u
         slots.map(({ jobId }) => jobId),
         slots.map(({ token }) => token),
         slots.map(({ takesNext }) => takesNext),
-        ...[Date.now(), lockMs, name],
+        ...[Date.now(), lockMs, name, lastPriority],
       ],
     });
     return rows.map((row) => {

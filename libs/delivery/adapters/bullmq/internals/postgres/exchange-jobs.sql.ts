@@ -5,7 +5,8 @@
  * not follow its own workers, and events would add a fifth to the cost.
  *
  * $1 queue; of each slot: $2 id of the job that it completed, $3 lock token, $4 whether it takes a job;
- * $5 milliseconds since 1970; $6 milliseconds until a lock expires; $7 name of the worker.
+ * $5 milliseconds since 1970; $6 milliseconds until a lock expires; $7 name of the worker; $8 the last priority of the
+ * jobs that are taken.
  * Returns a row for each slot, with its next job as BullMQ's `JobJson`.
  *
  * Its plan is kept, and must not depend on how many jobs there were when it was made. Therefore jobs are found one by
@@ -39,7 +40,7 @@ export const EXCHANGE_JOBS = `
     WHERE takes_next AND (job_id IS NULL OR job_id IN (SELECT id FROM ended))
   ), next AS MATERIALIZED (
     SELECT ctid AS tid, id, priority, seq FROM bullmq.job
-    WHERE queue = $1 AND state = 'waiting' AND (SELECT plain FROM settings)
+    WHERE queue = $1 AND state = 'waiting' AND priority <= $8 AND (SELECT plain FROM settings)
     ORDER BY priority, seq LIMIT (SELECT count(*) FROM free) FOR UPDATE SKIP LOCKED
   ), taken AS MATERIALIZED (
     SELECT n.tid, n.id, free.slot, free.token

@@ -1,6 +1,7 @@
 import { optsEncodeMap, raw2NextJobData, type JobsOptions, type RedisQueueBackend, type WorkerOptions } from 'bullmq';
 import type { RedisClient } from '#platform/redis/connect-redis.js';
-import { exchangeTogether, isOrdinary, type Exchanged, type Slot } from '../batching.js';
+import { exchangeTogether, isOrdinary, type Exchange, type Exchanged } from '../batching.js';
+import type { WorkerSettings } from '../../queue-connection.js';
 import { ADD_JOBS } from './add-jobs.lua.js';
 import { EXCHANGE_JOBS } from './exchange-jobs.lua.js';
 
@@ -30,22 +31,26 @@ function isStoredAsJson({ telemetry, ...opts }: JobsOptions): boolean {
 }
 
 /** Completes and takes jobs by one script, where BullMQ runs one for each. */
-export function exchangeByScript(backend: RedisQueueBackend, redis: RedisClient, opts: Partial<WorkerOptions>): void {
-  const { limiter, lockDuration, name } = opts;
+export function exchangeByScript(
+  backend: RedisQueueBackend,
+  redis: RedisClient,
+  opts: Partial<WorkerOptions & WorkerSettings>,
+): void {
+  const { limiter, lockDuration, name, places } = opts;
   // A rate limit is checked for each job.
   if (lockDuration === undefined || name === undefined || limiter !== undefined) return;
   const { wait, active, prioritized, delayed, stalled, meta, pc, marker } = backend.keys;
   const keys = [wait, active, prioritized, delayed, stalled, meta, pc, marker].map(String);
   const run = command(redis, 'sluiceExchangeJobs', keys.length, EXCHANGE_JOBS);
-  const exchange = async (slots: Slot[]): Promise<Exchanged[]> => {
+  const exchange: Exchange = async (slots, lastPriority) => {
     const args = slots.flatMap(({ jobId, token, takesNext }) => [jobId ?? '', token, Number(takesNext)]);
-    const replies = await run(...keys, backend.toKey(''), Date.now(), lockDuration, name, ...args);
+    const replies = await run(...keys, backend.toKey(''), Date.now(), lockDuration, name, lastPriority, ...args);
     return (replies as [number, unknown[] | 0][]).map(([hasEnded, next]) => ({
       hasEnded: hasEnded === 1,
       next: next === 0 ? null : (raw2NextJobData(next) as Exchanged['next']),
     }));
   };
-  exchangeTogether(backend, exchange, name);
+  exchangeTogether(backend, exchange, name, places);
 }
 
 /** Defines a command that Redis keeps as a script. */

@@ -5,17 +5,17 @@
  *
  * KEYS: 1 waiting, 2 active, 3 prioritized, 4 delayed, 5 stalled, 6 meta, 7 priority counter, 8 marker.
  * ARGV: 1 prefix of the keys of jobs; 2 milliseconds since 1970; 3 milliseconds until a lock expires; 4 name of the
- * worker; then of each slot: the id of the job that it completed or '', its lock token, '1' if it takes a job.
+ * worker; 5 the last priority of the jobs that are taken; then of each slot: the id of the job that it completed or '', its lock token, '1' if it takes a job.
  * Returns for each slot whether its job has ended (1 or 0), and its next job as BullMQ's scripts do, or 0 when only
  * BullMQ can decide it.
  */
 export const EXCHANGE_JOBS = `
   local call = redis.call
   local waiting, active, prioritized, delayed, stalled, meta, counter, marker = unpack(KEYS)
-  local prefix, now, lock_ms, worker = unpack(ARGV, 1, 4)
+  local prefix, now, lock_ms, worker, last = unpack(ARGV, 1, 5)
   local ended, removed, free = {}, {}, 0
 
-  for i = 5, #ARGV, 3 do
+  for i = 6, #ARGV, 3 do
     local id, token = ARGV[i], ARGV[i + 1]
     local key = prefix .. id
     ended[i] = 1
@@ -52,9 +52,10 @@ export const EXCHANGE_JOBS = `
   local ids = {}
   if plain and free > 0 then
     ids = call('RPOP', waiting, free) or {}
-    local popped = #ids < free and call('ZPOPMIN', prioritized, free - #ids) or {}
-    for i = 1, #popped, 2 do ids[#ids + 1] = popped[i] end
-    if #ids < free then call('DEL', counter) end
+    local first = #ids < free and call('ZRANGEBYSCORE', prioritized, '-inf', '(' .. (last + 1) * 0x100000000, 'LIMIT', 0, free - #ids) or {}
+    for _, id in ipairs(first) do ids[#ids + 1] = id end
+    if #first > 0 then call('ZREM', prioritized, unpack(first)) end
+    if #ids < free and call('EXISTS', prioritized) == 0 then call('DEL', counter) end
     if #ids > 0 then
       call('LPUSH', active, unpack(ids))
       call('ZADD', marker, 0, '0')
@@ -68,7 +69,7 @@ export const EXCHANGE_JOBS = `
   end
 
   local slots, taken = {}, 0
-  for i = 5, #ARGV, 3 do
+  for i = 6, #ARGV, 3 do
     local next = none
     if ended[i] == 1 and ARGV[i + 2] == '1' and taken < #ids then
       taken = taken + 1

@@ -9,16 +9,23 @@ import {
 import type { ChainableCommander } from 'ioredis';
 import { isRedisUnavailable } from '#platform/redis/errors.js';
 import type { RedisClient } from '#platform/redis/connect-redis.js';
-import { NO_TURN, type FairScheduler } from '../../../../application/fair-scheduler.js';
+import { FIRST_TURN, NO_TURN, type FairScheduler } from '../../../../application/fair-scheduler.js';
 import { WORKER_NAME } from '../../delivery-job.js';
-import { rethrowAsRefused, type Processor, type QueueShard, type WorkerSettings } from '../../queue-connection.js';
+import {
+  rethrowAsRefused,
+  type Processor,
+  type QueueShard,
+  type QueueView,
+  type WorkerSettings,
+} from '../../queue-connection.js';
 import { addTogether, exchangeByScript } from './batching-backend.js';
+import { AHEAD, HAS_EXPRESS, HELD_PLACES } from './turns.lua.js';
 import { MemoryWatch } from '../../redis/memory-watch.js';
 
 /** The score of a prioritized job is its priority times this, plus a counter. */
 const PRIORITY = 2 ** 32;
 
-const RETRIES_AT_ONCE = 1_000;
+const JOBS_AT_ONCE = 1_000;
 /** Ends when the process that holds it has died. */
 const TURNS_LOCK_MS = 5_000;
 
@@ -59,13 +66,22 @@ export class RedisShard implements QueueShard {
     return worker as unknown as Worker;
   }
 
-  async nextPriority(): Promise<number | null> {
-    const [waiting, first] = await this.ask<[number, string[]]>((pipeline) =>
-      pipeline.llen(this.key('wait')).zrange(this.key('prioritized'), 0, 0, 'WITHSCORES'),
+  async view(heldMs: number): Promise<QueueView> {
+    const [express, turn, held] = await this.ask<[boolean, string[], string[]]>((pipeline) =>
+      pipeline
+        .eval(HAS_EXPRESS, 2, this.key('wait'), this.key('prioritized'), FIRST_TURN * PRIORITY)
+        .zrangebyscore(this.key('prioritized'), FIRST_TURN * PRIORITY, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
+        .eval(HELD_PLACES, 1, this.key('active'), this.key(''), Date.now() - heldMs),
     );
-    if (waiting > 0) return 0;
-    const priority = first[1] === undefined ? NO_TURN : Math.floor(Number(first[1]) / PRIORITY);
-    return priority === NO_TURN ? null : priority;
+    const priority = turn[1] === undefined ? NO_TURN : Math.floor(Number(turn[1]) / PRIORITY);
+    const places = new Map<string, number>();
+    for (const accountId of held) places.set(accountId, (places.get(accountId) ?? 0) + 1);
+    return { express: Number(express) > 0, turn: priority === NO_TURN ? null : priority, held: places };
+  }
+
+  async hasExpress(): Promise<boolean> {
+    const keys = [this.key('wait'), this.key('prioritized')] as const;
+    return Number(await this.redis.eval(HAS_EXPRESS, 2, ...keys, FIRST_TURN * PRIORITY)) > 0;
   }
 
   async firstWaitingJob(): Promise<string | null> {
@@ -80,25 +96,32 @@ export class RedisShard implements QueueShard {
     // Mostly none is due. One process at a time: with two, each would count the turns of both.
     if ((await this.redis.zcount(...due)) === 0) return;
     await refresh();
-    const lock = this.key('sluice-turns');
-    if ((await this.redis.set(lock, '1', 'PX', TURNS_LOCK_MS, 'NX')) === null) return;
-    try {
-      const ids = await this.redis.zrangebyscore(...due, 'LIMIT', 0, RETRIES_AT_ONCE);
+    await this.alone(async () => {
+      const ids = await this.redis.zrangebyscore(...due, 'LIMIT', 0, JOBS_AT_ONCE);
       const jobs = await this.fields(ids, 'data');
       // Redis may have evicted a job but not its id, which would be found for ever.
       const gone = ids.filter((_id, index) => jobs[index]?.[0] === null);
       if (gone.length > 0) await this.redis.zrem(this.key('prioritized'), ...gone);
       const accounts = jobs.map(([data]) => (JSON.parse(data ?? '{}') as { accountId?: string }).accountId ?? '');
-      const { turns, added } = scheduler.assign(accounts);
-      const backend = this.queue.getBackend();
-      // Sent together. A job that is gone by then needs no turn.
-      const given = await Promise.allSettled(ids.map((id, index) => backend.changePriority(id, turns[index])));
-      const failed = given.find((result) => result.status === 'rejected' && isRedisUnavailable(result.reason));
-      if (failed?.status === 'rejected') throw failed.reason;
-      added();
-    } finally {
-      await this.redis.del(lock).catch(() => undefined);
-    }
+      await this.reassign(ids, accounts, scheduler);
+    });
+  }
+
+  async moveBehind(accountIds: readonly string[], scheduler: FairScheduler): Promise<void> {
+    await this.alone(async () => {
+      const keys = [this.key('wait'), this.key('prioritized'), this.key('')] as const;
+      const found = (await this.redis.eval(
+        AHEAD,
+        2,
+        ...keys,
+        FIRST_TURN * PRIORITY,
+        JOBS_AT_ONCE,
+        ...accountIds,
+      )) as string[];
+      const ids = found.filter((_value, index) => index % 2 === 0);
+      const accounts = found.filter((_value, index) => index % 2 === 1);
+      await this.reassign(ids, accounts, scheduler);
+    });
   }
 
   async depth() {
@@ -159,6 +182,31 @@ export class RedisShard implements QueueShard {
       if (error.message.startsWith('WRONGTYPE')) return null;
       throw error;
     });
+  }
+
+  /** Runs a task, unless another process has one in progress. */
+  private async alone(task: () => Promise<void>): Promise<void> {
+    const lock = this.key('sluice-turns');
+    if ((await this.redis.set(lock, '1', 'PX', TURNS_LOCK_MS, 'NX')) === null) return;
+    try {
+      await task();
+    } finally {
+      await this.redis.del(lock).catch(() => undefined);
+    }
+  }
+
+  private async reassign(
+    ids: readonly string[],
+    accountIds: readonly string[],
+    scheduler: FairScheduler,
+  ): Promise<void> {
+    const { turns, added } = scheduler.assign(accountIds);
+    const backend = this.queue.getBackend();
+    // Sent together. A job that is gone by then needs no turn.
+    const given = await Promise.allSettled(ids.map((id, index) => backend.changePriority(id, turns[index])));
+    const failed = given.find((result) => result.status === 'rejected' && isRedisUnavailable(result.reason));
+    if (failed?.status === 'rejected') throw failed.reason;
+    added();
   }
 
   /** Leaves memory to the workers of this queue. */

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { NO_TURN, type FairScheduler } from '../../../../application/fair-scheduler.js';
+import { FIRST_TURN, NO_TURN, type FairScheduler } from '../../../../application/fair-scheduler.js';
 
 const AT_ONCE = 1_000;
 
@@ -7,6 +7,15 @@ const DUE = `FROM bullmq.job WHERE queue = $1 AND state = 'waiting' AND priority
 
 // Of several processes, each gets other retries.
 const FIND = `SELECT id, data->>'accountId' AS account_id ${DUE} ORDER BY seq LIMIT ${AT_ONCE} FOR UPDATE SKIP LOCKED`;
+
+const FIND_AHEAD = `
+  WITH ahead AS MATERIALIZED (
+    SELECT id FROM bullmq.job WHERE queue = $1 AND state = 'waiting' AND priority < ${FIRST_TURN}
+    ORDER BY priority, seq LIMIT ${AT_ONCE}
+  )
+  SELECT j.id, j.data->>'accountId' AS account_id FROM ahead JOIN bullmq.job j USING (id)
+  WHERE j.queue = $1 AND j.state = 'waiting' AND j.priority < ${FIRST_TURN} AND j.data->>'accountId' = ANY ($2)
+  ORDER BY j.priority, j.seq FOR UPDATE OF j SKIP LOCKED`;
 
 // Workers skip locked jobs, and may have found none but these: the notification wakes them.
 const UPDATE = `
@@ -26,13 +35,33 @@ export async function giveTurns(
   // Mostly none is due: one statement instead of a transaction.
   if ((await pool.query(`SELECT ${DUE} LIMIT 1`, [queue])).rows.length === 0) return;
   await refresh();
+  await reassign(pool, queue, FIND, [queue], scheduler);
+}
+
+/** Gives some jobs of these accounts that wait in the express turn another one each. */
+export function moveBehind(
+  pool: pg.Pool,
+  queue: string,
+  accountIds: readonly string[],
+  scheduler: FairScheduler,
+): Promise<void> {
+  return reassign(pool, queue, FIND_AHEAD, [queue, accountIds], scheduler);
+}
+
+async function reassign(
+  pool: pg.Pool,
+  queue: string,
+  find: string,
+  values: unknown[],
+  scheduler: FairScheduler,
+): Promise<void> {
   const client = await pool.connect();
   let failed = true;
   try {
     await client.query('BEGIN');
-    const { rows } = await client.query<{ id: string; account_id: string }>(FIND, [queue]);
+    const { rows } = await client.query<{ id: string; account_id: string }>(find, values);
     const { turns, added } = scheduler.assign(rows.map(({ account_id }) => account_id));
-    await client.query(UPDATE, [queue, rows.map(({ id }) => id), turns]);
+    if (rows.length > 0) await client.query(UPDATE, [queue, rows.map(({ id }) => id), turns]);
     await client.query('COMMIT');
     added();
     failed = false;
