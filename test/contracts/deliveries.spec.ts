@@ -115,6 +115,7 @@ describe('PostgresDeliveries, in batches', () => {
 
   it.each([
     ['a first attempt', {}, 'off'],
+    ['a first attempt of a message with an ordering key', { orderingKey: 'one' }, 'on'],
     ['a take-over', { status: 'processing', attempts: 1, claim: aClaim() }, 'on'],
   ] as const)('waits for the disk, or not, when it claims %s', async (_, state, expected) => {
     const { database } = await store.process();

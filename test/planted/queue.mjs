@@ -83,10 +83,17 @@ export default [
     tests: DELIVERIES,
   },
   {
+    what: 'a claim of a message with an ordering key does not wait for the disk',
+    file: CLAIM,
+    find: 'OR halted_bytes IS NOT NULL OR ordering_key IS NOT NULL',
+    replace: 'OR halted_bytes IS NOT NULL',
+    tests: DELIVERIES,
+  },
+  {
     what: 'a take-over does not wait for the disk',
     file: CLAIM,
-    find: "SELECT FROM held WHERE status <> '${startProcessing.from}' OR halted_bytes IS NOT NULL",
-    replace: 'SELECT FROM held WHERE halted_bytes IS NOT NULL',
+    find: "WHERE status <> '${startProcessing.from}' OR halted_bytes IS NOT NULL OR ordering_key IS NOT NULL",
+    replace: 'WHERE halted_bytes IS NOT NULL OR ordering_key IS NOT NULL',
     tests: DELIVERIES,
   },
   {

@@ -28,12 +28,13 @@ const ASK_AGAIN_MS = 1_000;
  *
  * A commit that only begins first attempts of queued messages does not wait for the disk. If a crash of the database loses
  * it, the message is queued as before, with its job; an attempt that runs meanwhile is stored by its end, which waits.
+ * Handlers of messages with an ordering key are told to compare attempts: the number of one is not given twice.
  */
 export const CLAIM = `
   WITH wanted AS (
     SELECT * FROM unnest($1::text[], $2::int[], $3::uuid[], $4::int[]) AS t (id, retries, token, lease_ms)
   ), held AS (
-    SELECT id, account_id, status, delivery, claim, updated_at, retries,
+    SELECT id, account_id, status, delivery, claim, updated_at, retries, ordering_key,
            CASE WHEN ${isHalted('account_id')} THEN ${BYTES} END
              AS halted_bytes,
            CASE WHEN ${isTakenBack('messages')} THEN ${ASK_AGAIN_MS}
@@ -76,7 +77,8 @@ export const CLAIM = `
   SELECT * FROM claimed FULL JOIN waiting ON waiting.token = claimed.claim
   CROSS JOIN (
     SELECT CASE WHEN NOT EXISTS (
-      SELECT FROM held WHERE status <> '${startProcessing.from}' OR halted_bytes IS NOT NULL
+      SELECT FROM held
+      WHERE status <> '${startProcessing.from}' OR halted_bytes IS NOT NULL OR ordering_key IS NOT NULL
     ) THEN set_config('synchronous_commit', 'off', true) END AS synchronous_commit
   ) durability`;
 
