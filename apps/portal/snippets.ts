@@ -84,3 +84,9 @@ export function isGenuine(headers, body) {
     .map((signature) => Buffer.from(signature.replace('v1,', ''), 'base64'))
     .some((signature) => signature.length === expected.length && timingSafeEqual(signature, expected));
 }`;
+
+/** For those who pull messages. */
+export const leaseSnippet = (baseUrl: string): string => `curl ${baseUrl}/messages/lease \\
+  -H 'Authorization: Bearer <API_KEY>' \\
+  -H 'Content-Type: application/json' \\
+  -d '{"max":10,"seconds":60,"wait":20}'`;

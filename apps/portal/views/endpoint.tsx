@@ -81,13 +81,15 @@ export function EndpointView({ id }: { id: string }) {
                   >
                     Edit
                   </Button>
-                  <Button
-                    onClick={() => {
-                      setOpened('replay');
-                    }}
-                  >
-                    Replay messages
-                  </Button>
+                  {shown.enabled && (
+                    <Button
+                      onClick={() => {
+                        setOpened('replay');
+                      }}
+                    >
+                      Replay messages
+                    </Button>
+                  )}
                   <Button
                     onClick={() => {
                       setOpened('rotate');
@@ -219,12 +221,13 @@ function RotateDialog({ id, onClose }: DialogProps) {
 
 function ReplayDialog({ id, onClose }: DialogProps) {
   const [hours, setHours] = useState(1);
+  const [isEmpty, setIsEmpty] = useState(false);
   const replay = useAction(async () => {
     const since = new Date(Date.now() - hours * HOUR_MS);
     const replayed = await call((client) => client.endpoints.replay(id, { since }));
-    announce(
-      replayed.count === 0 ? 'There is nothing to replay.' : `${count(replayed.count, 'message')} will be posted.`,
-    );
+    setIsEmpty(replayed.count === 0);
+    if (replayed.count === 0) return;
+    announce(`${count(replayed.count, 'message')} will be posted.`);
     onClose();
   });
   return (
@@ -234,6 +237,10 @@ function ReplayDialog({ id, onClose }: DialogProps) {
         endpoints received.
       </p>
       <Choice label="Period" value={hours} choices={PERIODS} onChange={setHours} />
+      <p aria-live="polite">
+        {isEmpty &&
+          'Nothing to replay: the endpoint has, or still gets, every message of this period that its types match and that was for webhooks.'}
+      </p>
     </ConfirmDialog>
   );
 }

@@ -9,11 +9,11 @@ import { Form } from '../components/form.js';
 import { Icon } from '../components/icon.js';
 import { Badge, Card, Empty, Page, Skeleton, Time } from '../components/parts.js';
 import { fieldError, Problem } from '../components/problem.js';
-import { call, pause } from '../connection.js';
+import { BASE_URL, call, pause } from '../connection.js';
 import { useAction, useResource } from '../hooks.js';
 import { href } from '../router.js';
 import { account, issued } from '../session.js';
-import { VERIFY_SNIPPET } from '../snippets.js';
+import { leaseSnippet, VERIFY_SNIPPET } from '../snippets.js';
 import { nameHidden } from '../hidden-characters.js';
 
 const MODES: Readonly<Record<DeliveryMode, { readonly title: string; readonly text: string }>> = {
@@ -46,7 +46,7 @@ export function EndpointsView() {
       lead="Endpoints are URLs of yours that messages are posted to."
       actions={endpoints.data !== null && endpoints.data.data.length > 0 && create}
     >
-      <DeliveryModes />
+      <DeliveryModes hasEndpoint={isDisabled ? false : (endpoints.data?.data.some(({ enabled }) => enabled) ?? null)} />
       {isDisabled ? (
         <Empty title="Webhooks are not enabled here">
           <p>The operator of this service has to set SECRETS_KEY first.</p>
@@ -109,7 +109,27 @@ export function EndpointState({ endpoint: { disabledReason, failingSince } }: { 
   );
 }
 
-function DeliveryModes() {
+/** What has to be there so that a way of delivery works: said before it is chosen, and for as long as it is missing. */
+function Missing({ mode, hasEndpoint }: { mode: DeliveryMode | undefined; hasEndpoint: boolean | null }) {
+  if (mode === 'webhooks' && hasEndpoint === false) {
+    return (
+      <p class="warning">
+        <Icon name="warning" /> No endpoint is enabled: messages fail with no_endpoint until you add or enable one.
+      </p>
+    );
+  }
+  if (mode !== 'pull') return null;
+  return (
+    <div>
+      <p class="hint">Messages wait until a program leases them, such as this one:</p>
+      <pre class="body" tabIndex={0} aria-label="A command that leases messages">
+        {leaseSnippet(BASE_URL)}
+      </pre>
+    </div>
+  );
+}
+
+function DeliveryModes({ hasEndpoint }: { readonly hasEndpoint: boolean | null }) {
   const current = account.value?.delivery;
   const [chosen, setChosen] = useState<DeliveryMode | null>(null);
   const mode = chosen ?? current;
@@ -144,6 +164,9 @@ function DeliveryModes() {
             </label>
           ))}
         </fieldset>
+        <div aria-live="polite">
+          <Missing mode={mode} hasEndpoint={hasEndpoint} />
+        </div>
         <div class="actions">
           <Button type="submit" isBusy={isRunning} isDisabled={mode === current || pause.value !== null}>
             Save

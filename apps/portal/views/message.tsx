@@ -113,7 +113,9 @@ export function MessageView({ id }: { id: string }) {
                           ? 'None: it was cancelled before.'
                           : shown.status === 'skipped'
                             ? 'None: no endpoint wants messages of its type. Replay it to one that does.'
-                            : 'None yet. They appear here as they happen.'}
+                            : shown.failureReason === 'no_endpoint'
+                              ? 'None: no endpoint was enabled when it was accepted. Add or enable one, then retry.'
+                              : 'None yet. They appear here as they happen.'}
                       </p>
                     )
                   }

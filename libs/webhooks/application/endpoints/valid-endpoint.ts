@@ -20,7 +20,9 @@ export function assertValid(client: WebhookClient, { url, description, types, he
     if (detail !== null) errors.push({ pointer, detail });
   };
   if (url !== null) {
-    const forbidden = 'url must not contain a private address: endpoints must be reachable from the Internet.';
+    const forbidden =
+      'url must not contain a private address: endpoints must be reachable from the Internet. To receive messages on your ' +
+      'own machine, use `sluice listen`; whoever runs Sluice for development can set WEBHOOK_ALLOW_PRIVATE=true.';
     add('/url', urlError(url) ?? (client.isForbidden(url) ? forbidden : null));
   }
   if (description !== null) add('/description', descriptionError(description));
