@@ -1004,7 +1004,7 @@ export interface components {
     };
     CancelQueuedBody: {
       /**
-       * @description Only messages of this type. `order.*` means all types that begin with `order.`; before the `*` there can be up to 4 words.
+       * @description Only messages of this type. `order.*` means all types that begin with `order.`.
        * @example order.*
        */
       type?: string;
