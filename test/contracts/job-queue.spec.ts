@@ -182,14 +182,18 @@ for (const [name, serve, missing] of [
         { failed: () => undefined, stuck: () => undefined },
       );
       consuming.start();
-      await until(() => running.size === 10, 60_000);
-      const others = messages(40, { accountId: 'acct_of_quick' });
-      for (let start = 0; start < 40; start += 10) await queue.add(others.slice(start, start + 10));
-      await until(() => others.every(({ id }) => done.has(id)), 60_000);
-      expect(running.size).toBe(10);
-      end();
-      await until(() => done.size === 240, 60_000);
-      await consuming.close(5_000);
+      try {
+        await until(() => running.size === 10, 60_000);
+        const others = messages(40, { accountId: 'acct_of_quick' });
+        for (let start = 0; start < 40; start += 10) await queue.add(others.slice(start, start + 10));
+        await until(() => others.every(({ id }) => done.has(id)), 20_000);
+        expect(running.size).toBe(10);
+        end();
+        await until(() => done.size === 240, 60_000);
+      } finally {
+        end();
+        await consuming.close(5_000);
+      }
     });
 
     it('adds a job that is due when the next attempt is, and that has a turn only then', async () => {
