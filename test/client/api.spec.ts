@@ -41,6 +41,7 @@ describe('The client', () => {
     expect(await messages.cancel(batch[1]?.id ?? '')).toMatchObject({ status: 'cancelled' });
     await expect(messages.cancel(batch[1]?.id ?? '')).rejects.toThrow(ConflictError);
     expect(await messages.attempts(sent.id)).toEqual([]);
+    expect(await messages.deliveries(sent.id)).toEqual([]);
 
     await api.become(sent.id, 'failed');
     expect(await messages.retry(sent.id)).toMatchObject({ status: 'queued' });
@@ -132,6 +133,7 @@ describe('The client', () => {
     await expect(endpoints.replay(created.id, { since: new Date() })).rejects.toThrow(
       expect.objectContaining({ code: 'endpoint_disabled' }) as Error,
     );
+    expect(await collected(endpoints.deliveries(created.id))).toEqual([]);
     await endpoints.delete(created.id);
     await expect(endpoints.get(created.id)).rejects.toThrow(NotFoundError);
   });

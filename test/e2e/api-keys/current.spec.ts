@@ -11,7 +11,8 @@ describe('GET /api-keys/current', () => {
       const { id, key, createdAt } = await api.createKey(account, { name: scope, scopes: [scope], expiresAt });
       const { status, body } = await api.ask(key, 'GET /api-keys/current');
       const lastUsedAt = expect.stringMatching(/T\d\d:\d\d:00\.000Z$/) as string;
-      expect([status, body]).toEqual([200, { id, name: scope, scopes: [scope], createdAt, expiresAt, lastUsedAt }]);
+      const hint = `${key.slice(0, 8)}…${key.slice(-4)}`;
+      expect([status, body]).toEqual([200, { id, name: scope, hint, scopes: [scope], createdAt, expiresAt, lastUsedAt }]);
     },
   );
 
