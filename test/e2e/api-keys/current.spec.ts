@@ -12,7 +12,10 @@ describe('GET /api-keys/current', () => {
       const { status, body } = await api.ask(key, 'GET /api-keys/current');
       const lastUsedAt = expect.stringMatching(/T\d\d:\d\d:00\.000Z$/) as string;
       const hint = `${key.slice(0, 8)}…${key.slice(-4)}`;
-      expect([status, body]).toEqual([200, { id, name: scope, hint, scopes: [scope], createdAt, expiresAt, lastUsedAt }]);
+      expect([status, body]).toEqual([
+        200,
+        { id, name: scope, hint, scopes: [scope], createdAt, expiresAt, lastUsedAt },
+      ]);
     },
   );
 
