@@ -27,10 +27,8 @@ const MIGRATIONS = [
   'webhooks/0002-types-and-headers',
   'usage/0001-baseline',
   'webhooks/0003-operational-events',
-  'messages/0008-order-across-modes',
   'accounts/0005-key-hints',
-  'webhooks/0004-announce-operational-events',
-  'webhooks/0005-lists-of-deliveries',
+  'webhooks/0004-lists-of-deliveries',
 ] as const;
 
 /** The version of the schema of the BullMQ that is installed; a test compares both. */

@@ -1,6 +1,5 @@
 /** Messages with an ordering key. */
 const FUNCTIONS = 'libs/messages/adapters/postgres/migrations/0006-order.sql';
-const MODES = 'libs/messages/adapters/postgres/migrations/0008-order-across-modes.sql';
 const LINES = 'libs/messages/adapters/postgres/order/lines.sql.ts';
 const ADD = 'libs/messages/adapters/postgres/sending/add-messages.sql.ts';
 const SUITE = ['test/contracts/order/order.spec.ts'];
@@ -11,28 +10,28 @@ const AT_ONCE = ['test/contracts/order/at-once.spec.ts'];
 export default [
   {
     what: 'a message does not wait for one that was accepted in another delivery mode',
-    file: MODES,
+    file: FUNCTIONS,
     find: 'IS NULL AND NOT sluice.must_wait(line, key, position) ELSE false',
     replace: 'IS NULL ELSE false',
     tests: ACROSS,
   },
   {
     what: 'a message is released before one that was accepted in another delivery mode',
-    file: MODES,
+    file: FUNCTIONS,
     find: 'WHERE NOT sluice.must_wait(first.line, first.ordering_key, first.position)',
     replace: '',
     tests: ACROSS,
   },
   {
     what: 'a message that waits for one of another delivery mode waits for ever',
-    file: MODES,
+    file: FUNCTIONS,
     find: 'IF others IS NULL THEN RETURN; END IF;',
     replace: 'RETURN;',
     tests: ACROSS,
   },
   {
     what: 'a message that waits for one of another delivery mode is released by the reconciler',
-    file: MODES,
+    file: FUNCTIONS,
     find: 'WHERE NOT released AND sluice.must_wait(line, ordering_key, position)',
     replace: 'WHERE false',
     tests: ACROSS,
@@ -53,7 +52,7 @@ export default [
   },
   {
     what: 'a message that was taken back stays so when it is released',
-    file: MODES,
+    file: FUNCTIONS,
     find: 'IF taken_back IS NOT NULL THEN',
     replace: 'IF false THEN',
     tests: TRAPS,
@@ -67,42 +66,42 @@ export default [
   },
   {
     what: 'a sender does not see that messages of its key wait',
-    file: MODES,
+    file: FUNCTIONS,
     find: 'WHERE o.line = m.line AND o.ordering_key = m.key ORDER BY o.position DESC LIMIT 1',
     replace: 'WHERE o.line = m.line AND o.ordering_key = m.key AND o.position < 0 ORDER BY o.position DESC LIMIT 1',
     tests: SUITE,
   },
   {
     what: 'all messages of a batch are released',
-    file: MODES,
+    file: FUNCTIONS,
     find: 'CASE WHEN number = 1 THEN (',
     replace: 'CASE WHEN number > 0 THEN (',
     tests: SUITE,
   },
   {
     what: 'positions of a batch are in the order of ids',
-    file: MODES,
+    file: FUNCTIONS,
     find: 'FROM (SELECT id FROM members GROUP BY id ORDER BY min(place)) one',
     replace: 'FROM (SELECT id FROM members GROUP BY id ORDER BY id) one',
     tests: SUITE,
   },
   {
     what: 'the end of a message releases no other',
-    file: MODES,
+    file: FUNCTIONS,
     find: 'FROM gone WHERE released;',
     replace: 'FROM gone WHERE NOT released;',
     tests: SUITE,
   },
   {
     what: 'a blocked message that is cancelled releases another one',
-    file: MODES,
+    file: FUNCTIONS,
     find: 'FROM gone WHERE released;',
     replace: 'FROM gone;',
     tests: SUITE,
   },
   {
     what: 'those that were retried while another one was running are forgotten',
-    file: MODES,
+    file: FUNCTIONS,
     find: 'array_agg(least(position, waiting_since)) INTO',
     replace: 'array_agg(position) INTO',
     tests: SUITE,
@@ -151,7 +150,7 @@ export default [
   },
   {
     what: 'what has ended without leaving its line holds up those behind it',
-    file: MODES,
+    file: FUNCTIONS,
     find: 'AND NOT sluice.is_open(o.line, o.message_id)',
     replace: 'AND false',
     tests: TRAPS,

@@ -401,7 +401,7 @@ export default [
   },
   {
     what: 'an operational event is not announced',
-    file: 'libs/webhooks/adapters/postgres/migrations/0004-announce-operational-events.sql',
+    file: 'libs/webhooks/adapters/postgres/migrations/0003-operational-events.sql',
     find: "' webhooks') WHERE sluice",
     replace: "' webhooks') WHERE false AND sluice",
     tests: ['test/e2e/webhooks/operational-events.spec.ts'],

@@ -29,7 +29,10 @@ CREATE FUNCTION sluice.wants_operational_event(account text, event text) RETURNS
     SELECT FROM sluice.enabled_endpoints e WHERE e.account_id = account AND e.types && sluice.type_patterns(event))
 $$;
 
--- Of the mode webhooks, whatever the account's is. It counts as stored with what a message and its deliveries count.
+-- Stores a message of the mode webhooks, whatever the account's is. It counts as stored with what a message and its
+-- deliveries count. It is announced as by PostgresAvailability, since no process may be looking for deliveries often, such
+-- as in an installation that is quiet. The payload begins with the origin of an announcement, which is empty for the
+-- database.
 CREATE FUNCTION sluice.send_operational_event(account text, event text, data text) RETURNS void LANGUAGE sql VOLATILE AS $$
   WITH targets AS (
     SELECT id FROM sluice.enabled_endpoints e WHERE e.account_id = account AND e.types && sluice.type_patterns(event)
@@ -46,7 +49,8 @@ CREATE FUNCTION sluice.send_operational_event(account text, event text, data tex
     ON CONFLICT (account_id, day) DO UPDATE SET bytes = s.bytes + excluded.bytes, messages = s.messages + 1
   )
   INSERT INTO sluice.endpoint_deliveries (message_id, endpoint_id, account_id, due_at, ready)
-  SELECT sent.id, targets.id, account, clock_timestamp(), true FROM sent CROSS JOIN targets
+  SELECT sent.id, targets.id, account, clock_timestamp(), true FROM sent CROSS JOIN targets;
+  SELECT pg_notify('sluice_available', ' webhooks') WHERE sluice.wants_operational_event(account, event)
 $$;
 
 -- The statement is planned each time, for as many rows as there are, like that of sluice.record_events. Accounts are in one
