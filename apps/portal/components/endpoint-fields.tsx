@@ -17,6 +17,41 @@ interface Props<Value> {
   readonly error: unknown;
 }
 
+export function UrlField({ value, onChange, error, hint }: Props<string> & { readonly hint: string }) {
+  return (
+    <Field label="URL" hint={hint} error={fieldError(error, '/url')}>
+      {(tied) => (
+        <input
+          {...tied}
+          type="url"
+          required
+          placeholder="https://example.com/hooks"
+          value={value}
+          onInput={({ currentTarget }) => {
+            onChange(currentTarget.value);
+          }}
+        />
+      )}
+    </Field>
+  );
+}
+
+export function DescriptionField({ value, onChange, error }: Props<string>) {
+  return (
+    <Field label="Description (optional)" error={fieldError(error, '/description')}>
+      {(tied) => (
+        <input
+          {...tied}
+          value={value}
+          onInput={({ currentTarget }) => {
+            onChange(currentTarget.value);
+          }}
+        />
+      )}
+    </Field>
+  );
+}
+
 /** Which messages an endpoint gets. */
 export function TypesField({ value, onChange, error }: Props<readonly string[]>) {
   const events: readonly string[] = OPERATIONAL_EVENTS.map(({ type }) => type);

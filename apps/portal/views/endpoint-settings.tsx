@@ -3,7 +3,14 @@ import type { Endpoint } from '#client/index.js';
 import { announce } from '../components/announcer.js';
 import { Button } from '../components/button.js';
 import { Dialog } from '../components/dialog.js';
-import { ENDPOINT_POINTERS, HeadersField, headersOf, TypesField } from '../components/endpoint-fields.js';
+import {
+  DescriptionField,
+  ENDPOINT_POINTERS,
+  HeadersField,
+  headersOf,
+  TypesField,
+  UrlField,
+} from '../components/endpoint-fields.js';
 import { Field } from '../components/field.js';
 import { Form } from '../components/form.js';
 import { fieldError, Problem } from '../components/problem.js';
@@ -40,30 +47,8 @@ export function EndpointSettingsDialog({ endpoint, onClose, onChanged }: Props) 
   return (
     <Dialog title="Edit the endpoint" onClose={onClose}>
       <Form onSubmit={() => void run()}>
-        <Field label="URL" hint="Attempts that begin after the change use it." error={fieldError(error, '/url')}>
-          {(tied) => (
-            <input
-              {...tied}
-              type="url"
-              required
-              value={url}
-              onInput={({ currentTarget }) => {
-                setUrl(currentTarget.value);
-              }}
-            />
-          )}
-        </Field>
-        <Field label="Description (optional)" error={fieldError(error, '/description')}>
-          {(tied) => (
-            <input
-              {...tied}
-              value={description}
-              onInput={({ currentTarget }) => {
-                setDescription(currentTarget.value);
-              }}
-            />
-          )}
-        </Field>
+        <UrlField value={url} onChange={setUrl} error={error} hint="Attempts that begin after the change use it." />
+        <DescriptionField value={description} onChange={setDescription} error={error} />
         <Field label="Requests per second" hint="0 for no limit." error={fieldError(error, '/rateLimitPerSecond')}>
           {(tied) => (
             <input

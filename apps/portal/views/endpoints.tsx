@@ -3,12 +3,18 @@ import { SluiceError, type DeliveryMode, type Endpoint } from '#client/index.js'
 import { announce } from '../components/announcer.js';
 import { Button } from '../components/button.js';
 import { Dialog } from '../components/dialog.js';
-import { ENDPOINT_POINTERS, HeadersField, headersOf, TypesField } from '../components/endpoint-fields.js';
-import { Field } from '../components/field.js';
+import {
+  DescriptionField,
+  ENDPOINT_POINTERS,
+  HeadersField,
+  headersOf,
+  TypesField,
+  UrlField,
+} from '../components/endpoint-fields.js';
 import { Form } from '../components/form.js';
 import { Icon } from '../components/icon.js';
 import { Badge, Card, Empty, Page, Skeleton, Time } from '../components/parts.js';
-import { fieldError, Problem } from '../components/problem.js';
+import { Problem } from '../components/problem.js';
 import { BASE_URL, call, pause } from '../connection.js';
 import { useAction, useResource } from '../hooks.js';
 import { href } from '../router.js';
@@ -198,31 +204,8 @@ function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: 
   return (
     <Dialog title="Add an endpoint" onClose={onClose}>
       <Form onSubmit={() => void run()}>
-        <Field label="URL" hint="Its host must be public." error={fieldError(error, '/url')}>
-          {(tied) => (
-            <input
-              {...tied}
-              type="url"
-              required
-              placeholder="https://example.com/hooks"
-              value={url}
-              onInput={({ currentTarget }) => {
-                setUrl(currentTarget.value);
-              }}
-            />
-          )}
-        </Field>
-        <Field label="Description (optional)" error={fieldError(error, '/description')}>
-          {(tied) => (
-            <input
-              {...tied}
-              value={description}
-              onInput={({ currentTarget }) => {
-                setDescription(currentTarget.value);
-              }}
-            />
-          )}
-        </Field>
+        <UrlField value={url} onChange={setUrl} error={error} hint="Its host must be public." />
+        <DescriptionField value={description} onChange={setDescription} error={error} />
         <TypesField value={types} onChange={setTypes} error={error} />
         <HeadersField
           value={lines}
