@@ -6,8 +6,8 @@ import { leaveLines, NOTHING_RELEASED, RELEASED } from '../order/lines.sql.js';
 export const SETTLE = `
   WITH settled AS (
     UPDATE sluice.messages m
-    SET status = t.status, attempts = t.attempts, failures = t.failures, failure_reason = t.failure_reason, updated_at = clock_timestamp(),
-        next_attempt_at = clock_timestamp() + t.wait_ms * interval '1 millisecond',
+    SET status = t.status, attempts = t.attempts, failures = t.failures, failure_reason = t.failure_reason,
+        updated_at = clock_timestamp(), next_attempt_at = clock_timestamp() + t.wait_ms * interval '1 millisecond',
         claim = NULL, claim_expires_at = NULL, claim_alone = false
     FROM unnest($1::text[], $2::uuid[], $3::int[], $4::int[], $5::text[], $6::int[], $7::text[], $8::timestamptz[],
                 $9::int[])

@@ -5,7 +5,8 @@
  *
  * KEYS: 1 waiting, 2 active, 3 prioritized, 4 delayed, 5 stalled, 6 meta, 7 priority counter, 8 marker.
  * ARGV: 1 prefix of the keys of jobs; 2 milliseconds since 1970; 3 milliseconds until a lock expires; 4 name of the
- * worker; 5 the last priority of the jobs that are taken; then of each slot: the id of the job that it completed or '', its lock token, '1' if it takes a job.
+ * worker; 5 the last priority of the jobs that are taken; then of each slot: the id of the job that it completed or '',
+ * its lock token, '1' if it takes a job.
  * Returns for each slot whether its job has ended (1 or 0), and its next job as BullMQ's scripts do, or 0 when only
  * BullMQ can decide it.
  */
@@ -52,7 +53,8 @@ export const EXCHANGE_JOBS = `
   local ids = {}
   if plain and free > 0 then
     ids = call('RPOP', waiting, free) or {}
-    local first = #ids < free and call('ZRANGEBYSCORE', prioritized, '-inf', '(' .. (last + 1) * 0x100000000, 'LIMIT', 0, free - #ids) or {}
+    local rest, below = free - #ids, '(' .. (last + 1) * 0x100000000
+    local first = rest > 0 and call('ZRANGEBYSCORE', prioritized, '-inf', below, 'LIMIT', 0, rest) or {}
     for _, id in ipairs(first) do ids[#ids + 1] = id end
     if #first > 0 then call('ZREM', prioritized, unpack(first)) end
     if #ids < free and call('EXISTS', prioritized) == 0 then call('DEL', counter) end
