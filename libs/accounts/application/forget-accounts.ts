@@ -10,6 +10,8 @@ const QUIET_INTERVAL_MS = 60_000;
 /** The same for some minutes after it has found one, which may need another pass. */
 const BUSY_INTERVAL_MS = 3_000;
 const BUSY_FOR_MS = 300_000;
+/** And when it has started: a process that was killed before may keep one for 15 seconds. */
+const BUSY_AT_START_MS = 30_000;
 
 /** After its steps, a round pauses for as long as they took: the database has other work. In milliseconds. */
 const MIN_PAUSE_MS = 10;
@@ -24,8 +26,8 @@ export class ForgetAccounts implements BackgroundTask {
   private readonly worker = randomUUID();
   private readonly passes = new Map<string, AsyncGenerator<void, boolean>>();
 
-  /** When it last found an account, as `performance.now()`. */
-  private foundAt = -Infinity;
+  /** Until when it looks often, as `performance.now()`. */
+  private busyUntil = performance.now() + BUSY_AT_START_MS;
 
   /** @param parts what is removed, in this order */
   constructor(
@@ -35,7 +37,7 @@ export class ForgetAccounts implements BackgroundTask {
   ) {}
 
   get quietIntervalMs(): number {
-    return performance.now() - this.foundAt < BUSY_FOR_MS ? BUSY_INTERVAL_MS : QUIET_INTERVAL_MS;
+    return performance.now() < this.busyUntil ? BUSY_INTERVAL_MS : QUIET_INTERVAL_MS;
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -45,7 +47,7 @@ export class ForgetAccounts implements BackgroundTask {
         const accounts = await this.deletions.take(this.worker);
         for (const accountId of this.passes.keys()) if (!accounts.includes(accountId)) this.passes.delete(accountId);
         if (accounts.length === 0) return;
-        this.foundAt = startedAt;
+        this.busyUntil = startedAt + BUSY_FOR_MS;
         for (const accountId of accounts) await this.step(accountId);
         const tookMs = performance.now() - startedAt;
         await sleep(Math.min(Math.max(tookMs, MIN_PAUSE_MS), MAX_PAUSE_MS));
