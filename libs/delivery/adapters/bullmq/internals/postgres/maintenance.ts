@@ -26,7 +26,7 @@ const REPAIR = `
   ), limits AS (
     -- BullMQ does not store the length of a window. Sluice's workers use a second. Other programs may set up to a
     -- minute, any length for all workers (duration), or a certain end (9007199254740991 points).
-    UPDATE bullmq.rate_limit SET expire_at_ms = ${NOW}
+    DELETE FROM bullmq.rate_limit
     WHERE queue = $1 AND points < 9007199254740991 AND expire_at_ms > ${NOW} + 5000 + greatest(60000, (
       SELECT value::bigint FROM bullmq.meta WHERE queue = $1 AND field = 'duration'
     )) RETURNING 1
