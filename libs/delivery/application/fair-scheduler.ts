@@ -49,17 +49,20 @@ export class FairScheduler {
   private readonly passed = new Map<string, number>();
   private passedSince = -Infinity;
 
-  /** @param held the places that accounts hold */
-  constructor(readonly held: Pick<HeldPlaces, 'isHeavy' | 'heavyAccounts'> = new HeldPlaces()) {}
+  /**
+   * @param held the places that accounts hold
+   * @param now milliseconds of a clock that never goes back
+   */
+  constructor(
+    readonly held: Pick<HeldPlaces, 'isHeavy' | 'heavyAccounts'> = new HeldPlaces(),
+    private readonly now = () => performance.now(),
+  ) {}
 
-  /** @param at milliseconds of a clock that never goes back */
-  setWaiting({ express, turn }: Waiting, at: number): void {
+  setWaiting({ express, turn }: Waiting): void {
     this.currentTurn = turn === null ? 0 : turn - FIRST_TURN;
     const over = turn === null ? Infinity : this.currentTurn * SHARE;
     for (const [accountId, count] of this.scheduled) if (count <= over) this.scheduled.delete(accountId);
-    if (express && at - this.passedSince < EXPRESS_MS) return;
-    this.passed.clear();
-    this.passedSince = at;
+    if (!express) this.forgetPassed();
   }
 
   /**
@@ -68,6 +71,7 @@ export class FairScheduler {
    * @returns the turns, and a function to call once the messages have been added
    */
   assign(accountIds: readonly string[]): { readonly turns: readonly number[]; readonly added: () => void } {
+    if (this.now() - this.passedSince >= EXPRESS_MS) this.forgetPassed();
     const counts = new Map<string, number>();
     for (const accountId of accountIds) counts.set(accountId, (counts.get(accountId) ?? 0) + 1);
     const ranges = new Map([...counts].map(([accountId, count]) => [accountId, this.rangeOf(accountId, count)]));
@@ -87,6 +91,11 @@ export class FairScheduler {
         }
       },
     };
+  }
+
+  private forgetPassed(): void {
+    this.passed.clear();
+    this.passedSince = this.now();
   }
 
   private rangeOf(accountId: string, count: number): Range {

@@ -36,7 +36,7 @@ export class InMemoryJobQueue extends JobQueue {
     }
     const priorities = this.waiting().map((id) => this.turnOf.get(id) ?? 0);
     const turn = priorities.find((priority) => priority >= FIRST_TURN) ?? null;
-    this.scheduler.setWaiting({ express: (priorities[0] ?? FIRST_TURN) < FIRST_TURN, turn }, performance.now());
+    this.scheduler.setWaiting({ express: (priorities[0] ?? FIRST_TURN) < FIRST_TURN, turn });
     const { turns, added } = this.scheduler.assign(messages.map(({ state }) => state.accountId));
     for (const [index, message] of messages.entries()) {
       if (this.jobs.has(message.jobId)) continue;

@@ -93,7 +93,7 @@ export class FairQueue {
     if (view === undefined) return;
     this.expressWaits = view.express;
     this.held.observe(view.held, performance.now());
-    this.scheduler.setWaiting(view, performance.now());
+    this.scheduler.setWaiting(view);
   }
 }
 
