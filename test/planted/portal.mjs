@@ -3,7 +3,7 @@ const CONNECTION = 'apps/portal/connection.ts';
 const DRAFT = 'apps/portal/draft.ts';
 const OPERATORS = 'apps/portal/operators/session.ts';
 const SPEC = 'apps/portal/session.spec.ts';
-const MESSAGE = 'apps/portal/views/message.tsx';
+const MESSAGE = 'apps/portal/views/messages/message.tsx';
 const PORTAL_SPEC = 'test/portal/portal.spec.ts';
 
 export default [
@@ -149,7 +149,7 @@ export default [
   },
   {
     what: 'the key is shown in the request to paste',
-    file: 'apps/portal/components/code.tsx',
+    file: 'apps/portal/components/messages/code.tsx',
     find: "<code>{text(apiKey === null ? '<API_KEY>' : SHOWN_KEY)}</code>",
     replace: '<code>{text(apiKey ?? SHOWN_KEY)}</code>',
     tests: [PORTAL_SPEC],

@@ -8,7 +8,7 @@ import { Form } from '../components/form.js';
 import { Loaded } from '../components/loaded.js';
 import { Badge, Card, Fact, Facts, Id, Page } from '../components/parts.js';
 import { fieldError, Problem } from '../components/problem.js';
-import { UsageHistory } from '../components/usage-history.js';
+import { UsageHistory } from '../components/charts/usage-history.js';
 import { call } from '../connection.js';
 import { formatNumber, formatTime } from '../format.js';
 import { useAction, useResource } from '../hooks.js';

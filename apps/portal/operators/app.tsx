@@ -1,8 +1,8 @@
 import { useEffect, useLayoutEffect } from 'preact/hooks';
 import { Announcer } from '../components/announcer.js';
-import { NotFound, Shell, type Place } from '../components/shell.js';
-import { SignInForm } from '../components/sign-in-form.js';
-import { Welcome } from '../components/welcome.js';
+import { NotFound, Shell, type Place } from '../components/shell/shell.js';
+import { SignInForm } from '../components/welcome/sign-in-form.js';
+import { Welcome } from '../components/welcome/welcome.js';
 import { href, replace, route } from '../router.js';
 import { AccountView } from './account.js';
 import { AccountsView } from './accounts.js';

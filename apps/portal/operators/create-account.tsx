@@ -6,7 +6,7 @@ import { Dialog } from '../components/dialog.js';
 import { Field } from '../components/field.js';
 import { Form } from '../components/form.js';
 import { fieldError, Problem } from '../components/problem.js';
-import { Secret } from '../components/secret-value.js';
+import { Secret } from '../components/keys/secret-value.js';
 import { call } from '../connection.js';
 import { useAction, useResource, useUnloadWarning } from '../hooks.js';
 import { href } from '../router.js';

@@ -3,7 +3,7 @@ import type { ApiKey, Ban, List } from '#client/index.js';
 import { announce } from '../components/announcer.js';
 import { Button } from '../components/button.js';
 import { ConfirmDialog } from '../components/confirm-dialog.js';
-import { KeyRow } from '../components/key-row.js';
+import { KeyRow } from '../components/keys/key-row.js';
 import { Badge, Skeleton } from '../components/parts.js';
 import { Problem } from '../components/problem.js';
 import { call } from '../connection.js';

@@ -7,7 +7,7 @@ import { ConfirmDialog } from '../components/confirm-dialog.js';
 import { Dialog } from '../components/dialog.js';
 import { Field } from '../components/field.js';
 import { Form } from '../components/form.js';
-import { KeyRow, SCOPE_TEXTS } from '../components/key-row.js';
+import { KeyRow, SCOPE_TEXTS } from '../components/keys/key-row.js';
 import { Loaded } from '../components/loaded.js';
 import { Badge, Empty, Page } from '../components/parts.js';
 import { fieldError, Problem } from '../components/problem.js';

@@ -1,11 +1,11 @@
 import { ConnectionError, ServerError } from '#client/index.js';
 import { announce } from '../components/announcer.js';
 import { Button } from '../components/button.js';
-import { Snippets } from '../components/code.js';
+import { Snippets } from '../components/messages/code.js';
 import { Field } from '../components/field.js';
 import { Form } from '../components/form.js';
 import { Icon } from '../components/icon.js';
-import { fieldsLine, MESSAGE_FIELDS, MessageFields, metadataProblem } from '../components/message-fields.js';
+import { fieldsLine, MESSAGE_FIELDS, MessageFields, metadataProblem } from '../components/messages/message-fields.js';
 import { Card, Page, Status } from '../components/parts.js';
 import { fieldError, Problem } from '../components/problem.js';
 import { apiKey, call, pause } from '../connection.js';

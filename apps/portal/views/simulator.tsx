@@ -6,7 +6,7 @@ import { Field } from '../components/field.js';
 import { Form } from '../components/form.js';
 import { Card, Page } from '../components/parts.js';
 import { Problem } from '../components/problem.js';
-import { Timeline } from '../components/timeline.js';
+import { Timeline } from '../components/charts/timeline.js';
 import { call, pause } from '../connection.js';
 import { count, formatDuration, formatNumber } from '../format.js';
 import { useAction } from '../hooks.js';

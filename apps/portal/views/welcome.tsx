@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Button } from '../components/button.js';
-import { Snippets } from '../components/code.js';
+import { Snippets } from '../components/messages/code.js';
 import { Field } from '../components/field.js';
 import { Form } from '../components/form.js';
 import { fieldError, Problem } from '../components/problem.js';
-import { SignInForm } from '../components/sign-in-form.js';
-import { Welcome } from '../components/welcome.js';
+import { SignInForm } from '../components/welcome/sign-in-form.js';
+import { Welcome } from '../components/welcome/welcome.js';
 import { notice } from '../connection.js';
 import { useAction } from '../hooks.js';
 import { href, replace, route } from '../router.js';

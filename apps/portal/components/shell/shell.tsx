@@ -1,10 +1,10 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { href, route } from '../router.js';
+import { href, route } from '../../router.js';
 import { Banners } from './banners.js';
-import { IconButton } from './button.js';
-import { Icon, type IconName } from './icon.js';
+import { IconButton } from '../button.js';
+import { Icon, type IconName } from '../icon.js';
 import { Logo } from './logo.js';
-import { Empty, Page } from './parts.js';
+import { Empty, Page } from '../parts.js';
 import { ThemeButton } from './theme-button.js';
 
 export interface Place {

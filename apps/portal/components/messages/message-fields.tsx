@@ -1,12 +1,12 @@
 import { useRef } from 'preact/hooks';
 import type { Message } from '#client/index.js';
-import { changed, metadata, orderingKey, type } from '../draft.js';
-import { beginning } from '../format.js';
-import { nameHidden } from '../hidden-characters.js';
-import { Button, IconButton } from './button.js';
-import { Field } from './field.js';
-import { Card, Fact, Facts } from './parts.js';
-import { fieldError } from './problem.js';
+import { changed, metadata, orderingKey, type } from '../../draft.js';
+import { beginning } from '../../format.js';
+import { nameHidden } from '../../hidden-characters.js';
+import { Button, IconButton } from '../button.js';
+import { Field } from '../field.js';
+import { Card, Fact, Facts } from '../parts.js';
+import { fieldError } from '../problem.js';
 
 /** The fields of a message besides its text and its time, whose errors the form shows next to them. */
 export const MESSAGE_FIELDS = ['/type', '/metadata', '/orderingKey'];

@@ -1,19 +1,19 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Attempt, Message, MessageDelivery } from '#client/index.js';
-import { announce } from '../components/announcer.js';
-import { Button, CopyButton } from '../components/button.js';
-import { endpointName, EndpointLink, MessageDeliveries, retryText } from '../components/deliveries.js';
-import { Loaded } from '../components/loaded.js';
-import { MetadataCard } from '../components/message-fields.js';
-import { Badge, Card, Empty, Fact, Facts, Id, Page, Status, Time, type Tone } from '../components/parts.js';
-import { Problem } from '../components/problem.js';
-import { call } from '../connection.js';
-import { beginning, byteLength, formatBytes, formatMilliseconds, formatNumber, formatTime } from '../format.js';
-import { useAction, useResource } from '../hooks.js';
-import { newest, useMessageEvents, useReloadWhenLive } from '../live.js';
-import { href } from '../router.js';
-import { can } from '../session.js';
-import { nameHidden } from '../hidden-characters.js';
+import { announce } from '../../components/announcer.js';
+import { Button, CopyButton } from '../../components/button.js';
+import { endpointName, EndpointLink, MessageDeliveries, retryText } from '../../components/messages/deliveries.js';
+import { Loaded } from '../../components/loaded.js';
+import { MetadataCard } from '../../components/messages/message-fields.js';
+import { Badge, Card, Empty, Fact, Facts, Id, Page, Status, Time, type Tone } from '../../components/parts.js';
+import { Problem } from '../../components/problem.js';
+import { call } from '../../connection.js';
+import { beginning, byteLength, formatBytes, formatMilliseconds, formatNumber, formatTime } from '../../format.js';
+import { useAction, useResource } from '../../hooks.js';
+import { newest, useMessageEvents, useReloadWhenLive } from '../../live.js';
+import { href } from '../../router.js';
+import { can } from '../../session.js';
+import { nameHidden } from '../../hidden-characters.js';
 
 /** More makes browsers slow, and nobody reads it. */
 const SHOWN_LENGTH = 4_000;

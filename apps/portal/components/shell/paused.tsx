@@ -1,11 +1,11 @@
-import { announce } from './announcer.js';
-import { Button } from './button.js';
-import { Icon } from './icon.js';
-import { Badge, Card } from './parts.js';
-import { Problem } from './problem.js';
-import { call, pause as refusal } from '../connection.js';
-import { useAction } from '../hooks.js';
-import { account } from '../session.js';
+import { announce } from '../announcer.js';
+import { Button } from '../button.js';
+import { Icon } from '../icon.js';
+import { Badge, Card } from '../parts.js';
+import { Problem } from '../problem.js';
+import { call, pause as refusal } from '../../connection.js';
+import { useAction } from '../../hooks.js';
+import { account } from '../../session.js';
 
 function usePausing() {
   return useAction(async (paused: boolean) => {

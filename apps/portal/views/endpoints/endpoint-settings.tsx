@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { Endpoint } from '#client/index.js';
-import { announce } from '../components/announcer.js';
-import { Button } from '../components/button.js';
-import { Dialog } from '../components/dialog.js';
+import { announce } from '../../components/announcer.js';
+import { Button } from '../../components/button.js';
+import { Dialog } from '../../components/dialog.js';
 import {
   DescriptionField,
   ENDPOINT_POINTERS,
@@ -10,12 +10,12 @@ import {
   headersOf,
   TypesField,
   UrlField,
-} from '../components/endpoint-fields.js';
-import { Field } from '../components/field.js';
-import { Form } from '../components/form.js';
-import { fieldError, Problem } from '../components/problem.js';
-import { call } from '../connection.js';
-import { useAction } from '../hooks.js';
+} from './endpoint-fields.js';
+import { Field } from '../../components/field.js';
+import { Form } from '../../components/form.js';
+import { fieldError, Problem } from '../../components/problem.js';
+import { call } from '../../connection.js';
+import { useAction } from '../../hooks.js';
 
 interface Props {
   readonly endpoint: Endpoint;

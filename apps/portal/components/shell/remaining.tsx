@@ -1,7 +1,7 @@
-import { rateLimit } from '../connection.js';
-import { formatNumber } from '../format.js';
-import { useNow } from '../hooks.js';
-import { Meter } from './meter.js';
+import { rateLimit } from '../../connection.js';
+import { formatNumber } from '../../format.js';
+import { useNow } from '../../hooks.js';
+import { Meter } from '../charts/meter.js';
 
 /** What is left of the minute, as the last response said. */
 export function Remaining() {

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { Logo } from './logo.js';
-import { ThemeButton } from './theme-button.js';
+import { Logo } from '../shell/logo.js';
+import { ThemeButton } from '../shell/theme-button.js';
 
 interface WelcomeProps {
   readonly title: string;

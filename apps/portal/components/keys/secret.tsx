@@ -1,7 +1,7 @@
-import { useUnloadWarning } from '../hooks.js';
-import { firstKey, issued, type Issued } from '../session.js';
-import { CopyButton } from './button.js';
-import { Dialog } from './dialog.js';
+import { useUnloadWarning } from '../../hooks.js';
+import { firstKey, issued, type Issued } from '../../session.js';
+import { CopyButton } from '../button.js';
+import { Dialog } from '../dialog.js';
 import { Secret } from './secret-value.js';
 
 /** What was issued and is not stored yet. It is beside the views, so that leaving one does not lose it. */

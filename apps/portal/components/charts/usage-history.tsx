@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { UsagePeriod } from '#client/index.js';
-import { Choice } from './choice.js';
+import { Choice } from '../choice.js';
 import { HistoryChart } from './history-chart.js';
-import { Card, Skeleton } from './parts.js';
-import { Problem } from './problem.js';
-import { call } from '../connection.js';
-import { useResource } from '../hooks.js';
+import { Card, Skeleton } from '../parts.js';
+import { Problem } from '../problem.js';
+import { call } from '../../connection.js';
+import { useResource } from '../../hooks.js';
 
 const HOUR_MS = 3_600_000;
 

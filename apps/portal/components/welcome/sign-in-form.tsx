@@ -1,12 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { AuthenticationError } from '#client/index.js';
-import { notice } from '../connection.js';
-import { useAction } from '../hooks.js';
-import { Button } from './button.js';
-import { Field } from './field.js';
-import { Form } from './form.js';
-import { Problem } from './problem.js';
+import { notice } from '../../connection.js';
+import { useAction } from '../../hooks.js';
+import { Button } from '../button.js';
+import { Field } from '../field.js';
+import { Form } from '../form.js';
+import { Problem } from '../problem.js';
 
 interface SignInFormProps {
   /** What the key is, such as "API key". */

@@ -1,9 +1,9 @@
 import type { EndpointDelivery, MessageDelivery } from '#client/index.js';
-import { formatMilliseconds, formatMoment } from '../format.js';
-import { nameHidden } from '../hidden-characters.js';
-import { href } from '../router.js';
-import { can } from '../session.js';
-import { Badge, Card, Time } from './parts.js';
+import { formatMilliseconds, formatMoment } from '../../format.js';
+import { nameHidden } from '../../hidden-characters.js';
+import { href } from '../../router.js';
+import { can } from '../../session.js';
+import { Badge, Card, Time } from '../parts.js';
 
 /** What people call an endpoint. */
 export function endpointName({ endpointId, url, description }: MessageDelivery): string {

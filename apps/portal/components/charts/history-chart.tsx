@@ -1,5 +1,5 @@
 import type { UsagePeriod } from '#client/index.js';
-import { formatBytes, formatDay, formatHour, formatNumber } from '../format.js';
+import { formatBytes, formatDay, formatHour, formatNumber } from '../../format.js';
 
 interface HistoryChartProps {
   readonly by: 'hour' | 'day';

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import type { ApiKey, Scope } from '#client/index.js';
-import { formatDate } from '../format.js';
-import { useNow } from '../hooks.js';
-import { Badge, Fact, Time } from './parts.js';
-import { nameHidden } from '../hidden-characters.js';
+import { formatDate } from '../../format.js';
+import { useNow } from '../../hooks.js';
+import { Badge, Fact, Time } from '../parts.js';
+import { nameHidden } from '../../hidden-characters.js';
 
 const DAY_MS = 86_400_000;
 const SOON_MS = 7 * DAY_MS;

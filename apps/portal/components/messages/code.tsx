@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
-import { BASE_URL } from '../connection.js';
-import { COMMANDS, LANGUAGES, snippet, type Language } from '../snippets.js';
-import { CopyButton } from './button.js';
+import { BASE_URL } from '../../connection.js';
+import { COMMANDS, LANGUAGES, snippet, type Language } from '../../snippets.js';
+import { CopyButton } from '../button.js';
 
 const SHOWN_KEY = 'slc_…';
 

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { Button, CopyButton } from './button.js';
-import { Icon } from './icon.js';
+import { Button, CopyButton } from '../button.js';
+import { Icon } from '../icon.js';
 
 interface SecretProps {
   readonly secret: string;

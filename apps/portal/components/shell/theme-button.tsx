@@ -1,5 +1,5 @@
-import { theme, THEMES } from '../theme.js';
-import { Icon } from './icon.js';
+import { theme, THEMES } from '../../theme.js';
+import { Icon } from '../icon.js';
 
 const ICONS = { system: 'system', light: 'sun', dark: 'moon' } as const;
 

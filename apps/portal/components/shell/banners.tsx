@@ -1,8 +1,8 @@
-import { isAway, lookAgain, pause, type Pause } from '../connection.js';
-import { formatDuration, formatMoment } from '../format.js';
-import { useNow } from '../hooks.js';
-import { Button } from './button.js';
-import { Icon } from './icon.js';
+import { isAway, lookAgain, pause, type Pause } from '../../connection.js';
+import { formatDuration, formatMoment } from '../../format.js';
+import { useNow } from '../../hooks.js';
+import { Button } from '../button.js';
+import { Icon } from '../icon.js';
 
 /** What concerns every view: requests are refused, or nobody answers. */
 export function Banners() {

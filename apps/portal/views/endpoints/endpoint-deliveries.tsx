@@ -1,16 +1,16 @@
 import { useState } from 'preact/hooks';
 import type { EndpointDelivery } from '#client/index.js';
-import { Button } from '../components/button.js';
-import { Choice } from '../components/choice.js';
-import { DeliveryFacts } from '../components/deliveries.js';
-import { Loaded } from '../components/loaded.js';
-import { Card } from '../components/parts.js';
-import { Problem } from '../components/problem.js';
-import { call } from '../connection.js';
-import { formatNumber } from '../format.js';
-import { useList } from '../hooks.js';
-import { href } from '../router.js';
-import { can } from '../session.js';
+import { Button } from '../../components/button.js';
+import { Choice } from '../../components/choice.js';
+import { DeliveryFacts } from '../../components/messages/deliveries.js';
+import { Loaded } from '../../components/loaded.js';
+import { Card } from '../../components/parts.js';
+import { Problem } from '../../components/problem.js';
+import { call } from '../../connection.js';
+import { formatNumber } from '../../format.js';
+import { useList } from '../../hooks.js';
+import { href } from '../../router.js';
+import { can } from '../../session.js';
 
 const PAGE_SIZE = 20;
 

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import { SluiceError, type DeliveryMode, type Endpoint } from '#client/index.js';
-import { announce } from '../components/announcer.js';
-import { Button } from '../components/button.js';
-import { Dialog } from '../components/dialog.js';
+import { announce } from '../../components/announcer.js';
+import { Button } from '../../components/button.js';
+import { Dialog } from '../../components/dialog.js';
 import {
   DescriptionField,
   ENDPOINT_POINTERS,
@@ -10,17 +10,17 @@ import {
   headersOf,
   TypesField,
   UrlField,
-} from '../components/endpoint-fields.js';
-import { Form } from '../components/form.js';
-import { Icon } from '../components/icon.js';
-import { Badge, Card, Empty, Page, Skeleton, Time } from '../components/parts.js';
-import { Problem } from '../components/problem.js';
-import { BASE_URL, call, pause } from '../connection.js';
-import { useAction, useResource } from '../hooks.js';
-import { href } from '../router.js';
-import { account, issued } from '../session.js';
-import { leaseSnippet, VERIFY_SNIPPET } from '../snippets.js';
-import { nameHidden } from '../hidden-characters.js';
+} from './endpoint-fields.js';
+import { Form } from '../../components/form.js';
+import { Icon } from '../../components/icon.js';
+import { Badge, Card, Empty, Page, Skeleton, Time } from '../../components/parts.js';
+import { Problem } from '../../components/problem.js';
+import { BASE_URL, call, pause } from '../../connection.js';
+import { useAction, useResource } from '../../hooks.js';
+import { href } from '../../router.js';
+import { account, issued } from '../../session.js';
+import { leaseSnippet, VERIFY_SNIPPET } from '../../snippets.js';
+import { nameHidden } from '../../hidden-characters.js';
 
 const MODES: Readonly<Record<DeliveryMode, { readonly title: string; readonly text: string }>> = {
   handler: { title: 'Worker', text: 'By the workers that the operator runs.' },

@@ -1,6 +1,6 @@
 import { SluiceError } from '#client/index.js';
-import { Field } from './field.js';
-import { fieldError } from './problem.js';
+import { Field } from '../../components/field.js';
+import { fieldError } from '../../components/problem.js';
 
 const OPERATIONAL_EVENTS = [
   { type: 'sluice.message.failed', text: 'A message has failed' },

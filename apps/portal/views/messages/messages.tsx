@@ -1,18 +1,18 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Message, MessageStatus, Page as ListPage } from '#client/index.js';
-import { Button } from '../components/button.js';
-import { Snippets } from '../components/code.js';
-import { Icon } from '../components/icon.js';
-import { Live } from '../components/live.js';
-import { fieldsLine } from '../components/message-fields.js';
-import { Empty, focusHeading, Page, Skeleton, Status, Time } from '../components/parts.js';
-import { Problem } from '../components/problem.js';
-import { apiKey, call } from '../connection.js';
-import { count, previewOf } from '../format.js';
-import { useResource } from '../hooks.js';
-import { latest, newest, useMessageEvents, useReloadWhenLive } from '../live.js';
-import { href, route } from '../router.js';
-import { can } from '../session.js';
+import { Button } from '../../components/button.js';
+import { Snippets } from '../../components/messages/code.js';
+import { Icon } from '../../components/icon.js';
+import { Live } from '../../components/messages/live.js';
+import { fieldsLine } from '../../components/messages/message-fields.js';
+import { Empty, focusHeading, Page, Skeleton, Status, Time } from '../../components/parts.js';
+import { Problem } from '../../components/problem.js';
+import { apiKey, call } from '../../connection.js';
+import { count, previewOf } from '../../format.js';
+import { useResource } from '../../hooks.js';
+import { latest, newest, useMessageEvents, useReloadWhenLive } from '../../live.js';
+import { href, route } from '../../router.js';
+import { can } from '../../session.js';
 
 const PAGE_SIZE = 25;
 /** Includes the messages that have arrived since the page was loaded. */

@@ -1,22 +1,22 @@
 import { useState } from 'preact/hooks';
 import type { Endpoint, EndpointTest } from '#client/index.js';
-import { announce } from '../components/announcer.js';
-import { Button } from '../components/button.js';
-import { Choice } from '../components/choice.js';
-import { ConfirmDialog } from '../components/confirm-dialog.js';
-import { Loaded } from '../components/loaded.js';
-import { Badge, Card, Fact, Facts, Id, Page } from '../components/parts.js';
-import { Problem } from '../components/problem.js';
-import { call } from '../connection.js';
-import { count, formatMilliseconds, formatTime } from '../format.js';
-import { useAction, useResource } from '../hooks.js';
-import { href, replace } from '../router.js';
-import { issued } from '../session.js';
-import { VERIFY_SNIPPET } from '../snippets.js';
+import { announce } from '../../components/announcer.js';
+import { Button } from '../../components/button.js';
+import { Choice } from '../../components/choice.js';
+import { ConfirmDialog } from '../../components/confirm-dialog.js';
+import { Loaded } from '../../components/loaded.js';
+import { Badge, Card, Fact, Facts, Id, Page } from '../../components/parts.js';
+import { Problem } from '../../components/problem.js';
+import { call } from '../../connection.js';
+import { count, formatMilliseconds, formatTime } from '../../format.js';
+import { useAction, useResource } from '../../hooks.js';
+import { href, replace } from '../../router.js';
+import { issued } from '../../session.js';
+import { VERIFY_SNIPPET } from '../../snippets.js';
 import { EndpointDeliveries } from './endpoint-deliveries.js';
 import { EndpointSettingsDialog } from './endpoint-settings.js';
 import { EndpointState } from './endpoints.js';
-import { nameHidden } from '../hidden-characters.js';
+import { nameHidden } from '../../hidden-characters.js';
 
 const HOUR_MS = 3_600_000;
 /** For how long both secrets sign, so that receivers can change theirs. */
