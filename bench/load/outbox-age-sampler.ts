@@ -5,7 +5,7 @@ const EVERY_MS = 200;
 /** Age in milliseconds of the oldest outbox entry that is not in the queue; 0 if there is none. */
 const OLDEST = `
   SELECT coalesce(max(extract(epoch FROM clock_timestamp() - created_at) * 1000), 0)::float8 FROM sluice.outbox o
-  WHERE NOT EXISTS (SELECT FROM bullmq.job j WHERE j.queue = 'messages' AND j.id = o.message_ids[1])`;
+  WHERE (SELECT true FROM bullmq.job j WHERE j.queue = 'messages' AND j.id = o.message_ids[1]) IS NULL`;
 
 /** Samples how far the queue lags behind the store. */
 export class OutboxAgeSampler {

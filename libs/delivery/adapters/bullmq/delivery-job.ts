@@ -23,8 +23,8 @@ export function toJobData({ state }: Message): DeliveryJobData {
  * The trace of a job in the place and format of BullMQ and its instrumentations, so that workers of other programs can
  * continue it.
  */
-export function toTelemetry({ state: { traceparent } }: Message): { telemetry?: { metadata: string } } {
-  return traceparent === null ? {} : { telemetry: { metadata: JSON.stringify({ traceparent }) } };
+export function toTelemetry({ state: { traceparent } }: Message): { metadata: string } | undefined {
+  return traceparent === null ? undefined : { metadata: JSON.stringify({ traceparent }) };
 }
 
 /**

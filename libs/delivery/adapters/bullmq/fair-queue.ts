@@ -1,4 +1,4 @@
-import type { BackoffOptions } from 'bullmq';
+import type { JobJson, JobsOptions } from 'bullmq';
 import { FairScheduler, NO_TURN } from '../../application/fair-scheduler.js';
 import { HELD_AFTER_MS, HeldPlaces } from '../../application/held-places.js';
 import type { Message, RetryPolicy } from '#messages/index.js';
@@ -16,7 +16,7 @@ export class FairQueue {
   private viewedAt = -Infinity;
   private expressWaits = false;
   /** For workers of other programs, which read it from the job. */
-  private readonly retryOptions: { readonly attempts: number; readonly backoff: BackoffOptions };
+  private readonly retryOptions: Pick<JobsOptions, 'attempts' | 'backoff'>;
 
   constructor(
     private readonly shard: QueueShard,
@@ -29,18 +29,19 @@ export class FairQueue {
   async add(messages: readonly Message[]): Promise<void> {
     await this.refresh();
     const due: Message[] = [];
-    const jobs: ReturnType<typeof this.toJob>[] = [];
+    const jobs: JobJson[] = [];
     for (const message of messages) {
       const delay = this.waitOf(message);
       // What waits is given a turn when it is due.
-      if (delay > 0) jobs.push(this.toJob(message, { delay, priority: NO_TURN }));
+      if (delay > 0) jobs.push(this.toJob(message, NO_TURN, delay));
       else due.push(message);
     }
     const { turns, added } = this.scheduler.assign(due.map(({ state }) => state.accountId));
-    jobs.push(...due.map((message, index) => this.toJob(message, toPriority(turns[index]))));
+    for (const [index, message] of due.entries()) jobs.push(this.toJob(message, turns[index]));
     // Always in the same order, so that a relay and a sweeper with the same jobs can't deadlock.
-    jobs.sort((one, other) => (one.opts.jobId < other.opts.jobId ? -1 : 1));
-    await this.shard.queue.addBulk(jobs);
+    jobs.sort((one, other) => (one.id < other.id ? -1 : 1));
+    // Not by `queue.addBulk`: for each job it makes an object of BullMQ's, which takes as long as all else here.
+    await this.shard.queue.getBackend().addJobs(jobs.map((job) => ({ job, jobId: job.id, parentKeyOpts: {} })));
     added();
   }
 
@@ -73,9 +74,27 @@ export class FairQueue {
     await this.shard.moveBehind(heavyAccounts, this.scheduler);
   }
 
-  private toJob(message: Message, when: { readonly delay?: number; readonly priority?: number }) {
-    const opts = { jobId: message.jobId, ...this.retryOptions, ...when, ...toTelemetry(message) };
-    return { name: JOB_NAME, data: toJobData(message), opts };
+  private toJob(message: Message, priority = 0, delay = 0): JobJson {
+    const { jobId } = message;
+    const opts: JobsOptions = { jobId, ...this.retryOptions };
+    if (priority > 0) opts.priority = priority;
+    if (delay > 0) opts.delay = delay;
+    const telemetry = toTelemetry(message);
+    if (telemetry) opts.telemetry = telemetry;
+    return {
+      id: jobId,
+      name: JOB_NAME,
+      data: JSON.stringify(toJobData(message)),
+      opts,
+      timestamp: Date.now(),
+      progress: 0,
+      attemptsMade: 0,
+      attemptsStarted: 0,
+      stalledCounter: 0,
+      // Of a job that has not ended, they are not stored.
+      failedReason: '',
+      returnvalue: '',
+    };
   }
 
   /** The milliseconds that remain until the next attempt of a message whose job was lost or is in another queue. */
@@ -88,15 +107,11 @@ export class FairQueue {
   private async refresh(maxAgeMs = VIEW_CACHED_MS): Promise<void> {
     if (performance.now() - this.viewedAt < maxAgeMs) return;
     this.viewedAt = performance.now();
-    // Only a hint: without it, what is known is used, and `addBulk` reports the error.
+    // Only a hint: without it, what is known is used, and adding the jobs reports the error.
     const view = await this.shard.view(HELD_AFTER_MS).catch(() => undefined);
     if (view === undefined) return;
     this.expressWaits = view.express;
     this.held.observe(view.held, performance.now());
     this.scheduler.setWaiting(view);
   }
-}
-
-function toPriority(turn = 0): { priority?: number } {
-  return turn === 0 ? {} : { priority: turn };
 }

@@ -61,7 +61,7 @@ function checkStalledIfAnyRun(
 function addTogether(backend: PostgresQueueBackend, queue: string, pool: pg.Pool): void {
   const addJobs = backend.addJobs.bind(backend);
   backend.addJobs = async (entries) => {
-    const jobs = entries.map(({ job, jobId }) => ({ ...job, id: jobId }));
+    const jobs = entries.map(({ job }) => job);
     if (!jobs.every(isOrdinary)) return addJobs(entries);
     await pool.query({
       name: 'add-jobs',

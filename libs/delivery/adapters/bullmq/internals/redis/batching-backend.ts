@@ -14,7 +14,7 @@ export function addTogether(backend: RedisQueueBackend, redis: RedisClient): voi
   const run = command(redis, 'sluiceAddJobs', keys.length, ADD_JOBS);
   const addJobs = backend.addJobs.bind(backend);
   backend.addJobs = async (entries) => {
-    const jobs = entries.map(({ job, jobId }) => ({ ...job, id: jobId }));
+    const jobs = entries.map(({ job }) => job);
     if (!jobs.every((job) => isOrdinary(job) && isStoredAsJson(job.opts))) return addJobs(entries);
     const args = jobs.flatMap(({ id, name, data, opts: { telemetry, ...opts }, timestamp }) => {
       const stored = { ...opts, ...(telemetry && { tm: telemetry.metadata }) };
