@@ -20,6 +20,7 @@ import { EndpointsView } from './views/endpoints/endpoints.js';
 import { KeysView } from './views/keys.js';
 import { MessageView } from './views/messages/message.js';
 import { MessagesView } from './views/messages/messages.js';
+import { OverviewView } from './views/overview.js';
 import { SendView } from './views/send.js';
 import { SimulatorView } from './views/simulator.js';
 import { UsageView } from './views/usage.js';
@@ -31,6 +32,7 @@ interface PortalPlace extends Place {
 }
 
 const PLACES: readonly PortalPlace[] = [
+  { path: 'overview', label: 'Overview', icon: 'overview', scope: 'account:manage', view: () => <OverviewView /> },
   { path: 'send', label: 'Send', icon: 'send', scope: 'messages:send', view: () => <SendView /> },
   {
     path: 'messages',
