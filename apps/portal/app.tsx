@@ -3,6 +3,7 @@ import type { Scope } from '#client/index.js';
 import { announce, Announcer } from './components/announcer.js';
 import { Banners } from './components/shell/banners.js';
 import { Button } from './components/button.js';
+import { Shortcuts } from './components/finding/shortcuts.js';
 import { Icon } from './components/icon.js';
 import { Empty, Page, Skeleton } from './components/parts.js';
 import { PausedBanner } from './components/shell/paused.js';
@@ -77,6 +78,7 @@ function SignedIn() {
       aside={
         <>
           <Remaining />
+          <Shortcuts places={places} />
           <a class="docs-link" href="/docs" target="_blank" rel="noreferrer">
             <Icon name="docs" /> <span>API reference</span>
           </a>
