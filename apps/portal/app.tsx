@@ -3,6 +3,7 @@ import type { Scope } from '#client/index.js';
 import { announce, Announcer } from './components/announcer.js';
 import { Banners } from './components/shell/banners.js';
 import { Button } from './components/button.js';
+import { Shortcuts } from './components/finding/shortcuts.js';
 import { Icon } from './components/icon.js';
 import { Empty, Page, Skeleton } from './components/parts.js';
 import { PausedBanner } from './components/shell/paused.js';
@@ -20,6 +21,7 @@ import { EndpointsView } from './views/endpoints/endpoints.js';
 import { KeysView } from './views/keys.js';
 import { MessageView } from './views/messages/message.js';
 import { MessagesView } from './views/messages/messages.js';
+import { OverviewView } from './views/overview.js';
 import { SendView } from './views/send.js';
 import { SimulatorView } from './views/simulator.js';
 import { UsageView } from './views/usage.js';
@@ -31,6 +33,7 @@ interface PortalPlace extends Place {
 }
 
 const PLACES: readonly PortalPlace[] = [
+  { path: 'overview', label: 'Overview', icon: 'overview', scope: 'account:manage', view: () => <OverviewView /> },
   { path: 'send', label: 'Send', icon: 'send', scope: 'messages:send', view: () => <SendView /> },
   {
     path: 'messages',
@@ -75,6 +78,7 @@ function SignedIn() {
       aside={
         <>
           <Remaining />
+          <Shortcuts places={places} />
           <a class="docs-link" href="/docs" target="_blank" rel="noreferrer">
             <Icon name="docs" /> <span>API reference</span>
           </a>

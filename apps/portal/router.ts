@@ -13,10 +13,15 @@ addEventListener('hashchange', () => {
   route.value = parse(location.hash);
 });
 
-export function href(path: string, query: Readonly<Record<string, string | null>> = {}): string {
-  const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== null);
+/** @param query leaves out what is null, missing or empty */
+export function href(path: string, query: Readonly<Record<string, string | null | undefined>> = {}): string {
+  const given = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]));
   const search = new URLSearchParams(given).toString();
   return `#/${path}${search === '' ? '' : `?${search}`}`;
+}
+
+export function open(to: string): void {
+  location.hash = to;
 }
 
 /** Without an entry in the history: Back should not lead here. */

@@ -121,8 +121,8 @@ export default [
   },
   {
     what: 'a message is shown as HTML',
-    file: MESSAGE,
-    find: '{nameHidden(isWhole ? text : `${beginning(text, SHOWN_LENGTH)}…`)}',
+    file: 'apps/portal/views/messages/body.tsx',
+    find: 'nameHidden(isWhole ? text : `${beginning(text, SHOWN_LENGTH)}…`)',
     replace: '<span dangerouslySetInnerHTML={{ __html: text }} />',
     tests: [PORTAL_SPEC],
   },

@@ -45,8 +45,13 @@ describeUnless(missing)('In the portal, what each endpoint got', () => {
     const url = endpoints.getByRole('link', { name: '/fails' });
     await endpoints.getByText(/Failed, will retry at .*\d:\d\d/).waitFor();
     const attempts = page.getByRole('region', { name: 'Attempts' });
-    await attempts.getByText(/Failed, will retry at .*\d:\d\d/).waitFor();
-    await attempts.getByRole('link', { name: 'orders of <b>Acme</b>' }).waitFor();
+    const attemptsTo = (name: string) =>
+      attempts.locator('.target', { has: page.getByRole('heading', { name: `To ${name}` }) });
+    await attemptsTo(receiver.url('/fails', 503))
+      .getByText(/Failed, will retry at .*\d:\d\d/)
+      .waitFor();
+    await attemptsTo('orders of <b>Acme</b>').getByText('delivered').waitFor();
+    expect(await attemptsTo('orders of <b>Acme</b>').getByText('status 503').count()).toBe(0);
     expect(await attempts.getByText('retried').count()).toBe(0);
     await visitor.expectGoodLooks('portal-message-endpoints');
     await url.focus();

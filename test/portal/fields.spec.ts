@@ -127,7 +127,7 @@ describeUnless(missing)('In the portal, the type, the ordering key and the metad
     await page.goBack();
     await page.goBack();
     await page.getByText('second order').waitFor();
-    await page.getByRole('link', { name: 'All types' }).click();
+    await page.getByRole('link', { name: 'Clear' }).click();
     await page.getByText('another user').waitFor();
   });
 

@@ -22,6 +22,7 @@ const click = (name: string) => (page: Page) => page.getByRole('button', { name,
 const VIEWS: readonly View[] = [
   { name: 'sign-up', hash: () => '', isPublic: true, shows: 'Create an account' },
   { name: 'sign-in', hash: () => '#/sign-in', isPublic: true, shows: 'It stays in this tab' },
+  { name: 'overview', hash: () => '#/overview', shows: 'Last failed messages' },
   { name: 'send', hash: () => '#/send', shows: 'delivered', prepare: click('Send the message') },
   { name: 'messages', hash: () => '#/messages', shows: 'Order 4711 is paid' },
   { name: 'no-messages', hash: () => '#/messages?status=cancelled', shows: 'No messages are cancelled' },

@@ -52,9 +52,11 @@ interface CopyButtonProps {
   readonly what: string;
   readonly onCopied?: () => void;
   readonly look?: 'primary' | 'plain' | 'icon';
+  /** What a button that is no icon says. */
+  readonly children?: string;
 }
 
-export function CopyButton({ text, what, onCopied, look = 'icon' }: CopyButtonProps) {
+export function CopyButton({ text, what, onCopied, look = 'icon', children = 'Copy' }: CopyButtonProps) {
   const [isCopied, setIsCopied] = useState(false);
   useEffect(() => {
     if (!isCopied) return undefined;
@@ -78,7 +80,7 @@ export function CopyButton({ text, what, onCopied, look = 'icon' }: CopyButtonPr
   if (look === 'icon') return <IconButton name={icon} label={`Copy the ${what}`} onClick={() => void copy()} />;
   return (
     <Button look={look} icon={icon} onClick={() => void copy()} label={`Copy the ${what}`}>
-      {isCopied ? 'Copied' : 'Copy'}
+      {isCopied ? 'Copied' : children}
     </Button>
   );
 }

@@ -8,6 +8,8 @@ import { Icon } from './icon.js';
 
 interface PageProps {
   readonly title: string;
+  /** What the tab says, by which one tells it from others; by default the title. */
+  readonly tab?: string | undefined;
   /** Where it belongs to. */
   readonly back?: { readonly label: string; readonly to: string };
   readonly badge?: ComponentChildren;
@@ -29,11 +31,13 @@ export function focusHeading(): void {
 }
 
 /** A view. Its heading gets the focus, so that screen readers begin there, also when what had it is gone. */
-export function Page({ title, back, badge, lead, actions, children }: PageProps) {
+export function Page({ title, tab = title, back, badge, lead, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   // At once: after the next frame, the visitor may have clicked already.
   useLayoutEffect(() => {
-    document.title = `${title} · Sluice`;
+    document.title = `${tab} · Sluice`;
+  }, [tab]);
+  useLayoutEffect(() => {
     heading.current?.focus({ preventScroll: true });
     scrollTo(0, 0);
   }, [title]);

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { Usage, UsageWindow } from '#client/index.js';
+import type { MessageStatus, Usage, UsageWindow } from '#client/index.js';
 import { Button } from '../components/button.js';
 import { Badge, Card, Figure, Page, Skeleton, Time } from '../components/parts.js';
 import { Pausing } from '../components/shell/paused.js';
@@ -9,7 +9,8 @@ import { UsageHistory } from '../components/charts/usage-history.js';
 import { call, pause, rateLimit } from '../connection.js';
 import { formatBytes, formatMoment, formatDuration, formatNumber, formatUpTo } from '../format.js';
 import { useNow, useRefresh, useResource } from '../hooks.js';
-import { account } from '../session.js';
+import { href } from '../router.js';
+import { account, can } from '../session.js';
 import { nameHidden } from '../hidden-characters.js';
 
 /** Each look costs a request of the plan. */
@@ -59,17 +60,25 @@ export function UsageView() {
   );
 }
 
+/** The limits, with when they reset. */
+export function Windows({ usage }: { usage: Usage | null }) {
+  const [minute, day] = [windowOf('minute', usage), windowOf('day', usage)];
+  return (
+    <div class="cards">
+      {minute !== null && <WindowCard title="Requests in a minute" window={minute} />}
+      {day !== null && <WindowCard title="Requests in 24 hours" window={day} />}
+      {usage !== null && <StorageCard storage={usage.storage} />}
+    </div>
+  );
+}
+
 /** While requests are refused, there is what the refusal stated. */
 function Figures({ usage, round }: { usage: Usage | null; round: number }) {
   const minute = windowOf('minute', usage);
   const day = windowOf('day', usage);
   return (
     <>
-      <div class="cards">
-        {minute !== null && <WindowCard title="Requests in a minute" window={minute} />}
-        {day !== null && <WindowCard title="Requests in 24 hours" window={day} />}
-        {usage !== null && <StorageCard storage={usage.storage} />}
-      </div>
+      <Windows usage={usage} />
       <KeyCard windows={[minute, day]} />
       <UsageHistory round={round} />
       {usage !== null && <Backlog messages={usage.messages} />}
@@ -117,7 +126,8 @@ function StorageCard({ storage }: { storage: Usage['storage'] }) {
   );
 }
 
-function Backlog({ messages }: { messages: Usage['messages'] }) {
+/** What waits, and leads to it. */
+export function Backlog({ messages }: { messages: Usage['messages'] }) {
   return (
     <div class="cards">
       <Figure title="Waiting" value={formatUpTo(MANY, messages.queued)}>
@@ -128,15 +138,27 @@ function Backlog({ messages }: { messages: Usage['messages'] }) {
             oldest <Time at={messages.oldestQueuedAt} />
           </>
         )}
+        <Listed status="queued" />
       </Figure>
       <Figure title="Scheduled" value={formatUpTo(MANY, messages.scheduled)}>
         for later
+        <Listed status="queued" />
       </Figure>
       <Figure title="Delivered per minute" value={formatNumber(messages.deliveredPerMinute)}>
         over the last five minutes
+        <Listed status="delivered" />
       </Figure>
     </div>
   );
+}
+
+function Listed({ status }: { status: MessageStatus }) {
+  return can('messages:read') ? (
+    <>
+      {' · '}
+      <a href={href('messages', { status })}>Show {status} messages</a>
+    </>
+  ) : null;
 }
 
 /** Between two looks, the count of a window that has ended is no longer true. */

@@ -1,25 +1,33 @@
 import type { UsagePeriod } from '#client/index.js';
+import type { ComponentChildren } from 'preact';
 import { formatBytes, formatDay, formatHour, formatNumber } from '../../format.js';
+import { href, open } from '../../router.js';
 
 interface HistoryChartProps {
   readonly by: 'hour' | 'day';
   /** Each period of the time that is shown, the oldest first. */
   readonly periods: readonly UsagePeriod[];
+  /** Whether the numbers lead to the messages that they count. */
+  readonly isLinked?: boolean;
 }
 
 const HEIGHT = 160;
 const WIDTH = 600;
+const PERIOD_MS = { hour: 3_600_000, day: 86_400_000 };
 
 const openOrCancelled = ({ accepted, delivered, failed }: UsagePeriod) => Math.max(0, accepted - delivered - failed);
 
 /** Stacked bars over time: as high as what was accepted, divided by how it has ended. */
-export function HistoryChart({ by, periods }: HistoryChartProps) {
+export function HistoryChart({ by, periods, isLinked = false }: HistoryChartProps) {
   const highest = Math.max(1, ...periods.map(({ accepted }) => accepted));
   const step = WIDTH / periods.length;
   const name = by === 'hour' ? formatHour : formatDay;
   const used = periods.filter(({ accepted }) => accepted > 0);
   const total = (field: 'accepted' | 'delivered' | 'failed') =>
     formatNumber(periods.reduce((sum, period) => sum + period[field], 0));
+  const listOf = ({ start }: UsagePeriod, status?: string) =>
+    href('messages', { status, since: start, until: new Date(Date.parse(start) + PERIOD_MS[by]).toISOString() });
+  const linked = (text: string, to: string): ComponentChildren => (isLinked ? <a href={to}>{text}</a> : text);
   const shown = [periods[0], periods[periods.length >> 1], periods.at(-1)];
   return (
     <figure class="timeline">
@@ -39,7 +47,18 @@ export function HistoryChart({ by, periods }: HistoryChartProps) {
           const [delivered = 0, failed = 0, rest = 0] = heights;
           const place = { x: index * step + 1, width: step - 2 };
           return (
-            <g key={period.start}>
+            <g
+              key={period.start}
+              class={isLinked ? 'linked' : undefined}
+              // The table has the same as links.
+              onClick={
+                isLinked
+                  ? () => {
+                      open(listOf(period));
+                    }
+                  : undefined
+              }
+            >
               <title>{`${name(period.start)}: ${formatNumber(period.accepted)} accepted, ${formatNumber(period.delivered)} delivered, ${formatNumber(period.failed)} failed`}</title>
               <rect class="delivered" {...place} y={HEIGHT - delivered} height={delivered} />
               <rect class="failed" {...place} y={HEIGHT - delivered - failed} height={failed} />
@@ -70,13 +89,13 @@ export function HistoryChart({ by, periods }: HistoryChartProps) {
               </tr>
             </thead>
             <tbody>
-              {used.map(({ start, accepted, acceptedBytes, delivered, failed }) => (
-                <tr key={start}>
-                  <td>{name(start)}</td>
-                  <td class="number">{formatNumber(accepted)}</td>
-                  <td class="number">{formatBytes(acceptedBytes)}</td>
-                  <td class="number">{formatNumber(delivered)}</td>
-                  <td class="number">{formatNumber(failed)}</td>
+              {used.map((period) => (
+                <tr key={period.start}>
+                  <td>{name(period.start)}</td>
+                  <td class="number">{linked(formatNumber(period.accepted), listOf(period))}</td>
+                  <td class="number">{formatBytes(period.acceptedBytes)}</td>
+                  <td class="number">{linked(formatNumber(period.delivered), listOf(period, 'delivered'))}</td>
+                  <td class="number">{linked(formatNumber(period.failed), listOf(period, 'failed'))}</td>
                 </tr>
               ))}
             </tbody>

@@ -31,7 +31,7 @@ export function UsageHistory({ accountId, round = 0 }: UsageHistoryProps) {
   const [chosen, choose] = useState<Span['value']>(SPANS[0].value);
   const span = SPANS.find(({ value }) => value === chosen) ?? SPANS[0];
   const { data, error, isLoading, reload } = useResource(
-    () => load(span, accountId),
+    () => loadHistory(span, accountId),
     [accountId, chosen, String(round)],
   );
   return (
@@ -44,7 +44,7 @@ export function UsageHistory({ accountId, round = 0 }: UsageHistoryProps) {
 }
 
 /** With the empty periods, which the API leaves out. */
-async function load({ by, periods, ms }: Span, accountId: string | undefined): Promise<UsagePeriod[]> {
+export async function loadHistory({ by, periods, ms }: Span = SPANS[0], accountId?: string): Promise<UsagePeriod[]> {
   const last = Math.floor(Date.now() / ms) * ms;
   const starts = Array.from({ length: periods }, (_, index) =>
     new Date(last - (periods - 1 - index) * ms).toISOString(),

@@ -5,9 +5,15 @@ import { href } from '../../router.js';
 import { can } from '../../session.js';
 import { Badge, Card, Time } from '../parts.js';
 
-/** What people call an endpoint. */
-export function endpointName({ endpointId, url, description }: MessageDelivery): string {
-  return nameHidden(description === null || description === '' ? (url ?? endpointId) : description);
+interface Named {
+  readonly url: string | null;
+  readonly description: string | null;
+}
+
+/** What people call an endpoint; undefined once it is deleted. */
+export function endpointName({ url, description }: Named): string | undefined {
+  const name = description === null || description === '' ? url : description;
+  return name === null ? undefined : nameHidden(name);
 }
 
 /** How an endpoint is named and linked wherever an attempt or a delivery mentions it. */

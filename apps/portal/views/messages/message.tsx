@@ -1,26 +1,28 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Attempt, Message, MessageDelivery } from '#client/index.js';
+import { useEffect, useRef } from 'preact/hooks';
+import type { Message } from '#client/index.js';
 import { announce } from '../../components/announcer.js';
-import { Button, CopyButton } from '../../components/button.js';
-import { endpointName, EndpointLink, MessageDeliveries, retryText } from '../../components/messages/deliveries.js';
+import { Button } from '../../components/button.js';
+import { MessageDeliveries } from '../../components/messages/deliveries.js';
 import { Loaded } from '../../components/loaded.js';
 import { MetadataCard } from '../../components/messages/message-fields.js';
-import { Badge, Card, Empty, Fact, Facts, Id, Page, Status, Time, type Tone } from '../../components/parts.js';
+import { Card, Empty, Fact, Facts, Id, Page, Status, Time } from '../../components/parts.js';
 import { Problem } from '../../components/problem.js';
 import { call } from '../../connection.js';
-import { beginning, byteLength, formatBytes, formatMilliseconds, formatNumber, formatTime } from '../../format.js';
+import { beginning, formatTime, previewOf } from '../../format.js';
 import { useAction, useResource } from '../../hooks.js';
 import { newest, useMessageEvents, useReloadWhenLive } from '../../live.js';
 import { href } from '../../router.js';
 import { can } from '../../session.js';
 import { nameHidden } from '../../hidden-characters.js';
+import { Attempts } from './attempts.js';
+import { Body } from './body.js';
+import { CopyAs, SendAgain } from './send-again.js';
 
-/** More makes browsers slow, and nobody reads it. */
-const SHOWN_LENGTH = 4_000;
-/** A message for several endpoints can have many more. */
-const SHOWN_ATTEMPTS = 20;
 /** How long after a change the attempts are loaded again: each time costs a request of the plan. */
 const SETTLED_MS = 500;
+
+/** Browsers show less of it. */
+const TAB_LENGTH = 40;
 
 const DELIVERIES: Readonly<Record<Message['delivery'], string>> = {
   handler: 'By the built-in worker',
@@ -72,6 +74,7 @@ export function MessageView({ id }: { id: string }) {
   return (
     <Page
       title="Message"
+      tab={data === null ? undefined : `${beginning(previewOf(data.message), TAB_LENGTH)} · ${data.status} message`}
       back={{ label: 'Messages', to: href('messages') }}
       badge={data !== null && <Status status={data.status} />}
       actions={
@@ -87,6 +90,7 @@ export function MessageView({ id }: { id: string }) {
                 Retry
               </Button>
             )}
+            {data !== null && <SendAgain message={data} />}
           </>
         )
       }
@@ -122,42 +126,45 @@ export function MessageView({ id }: { id: string }) {
                 </Loaded>
               </Card>
             </div>
-            <Card title="Details">
-              <Facts>
-                {shown.failureReason !== null && (
-                  <Fact name="Failure">
-                    <bdi>{nameHidden(shown.failureReason)}</bdi>
+            <div>
+              <Card title="Details">
+                <Facts>
+                  {shown.failureReason !== null && (
+                    <Fact name="Failure">
+                      <bdi>{nameHidden(shown.failureReason)}</bdi>
+                    </Fact>
+                  )}
+                  <Fact name="Id">
+                    <Id id={shown.id} what="id of the message" />
                   </Fact>
-                )}
-                <Fact name="Id">
-                  <Id id={shown.id} what="id of the message" />
-                </Fact>
-                <Fact name="Created">{formatTime(shown.createdAt)}</Fact>
-                <Fact name="Updated">
-                  <Time at={shown.updatedAt} />
-                </Fact>
-                {shown.deliverAt !== null && <Fact name="Deliver at">{formatTime(shown.deliverAt)}</Fact>}
-                {shown.type !== undefined && (
-                  <Fact name="Type">
-                    <a href={href('messages', { type: shown.type })}>
-                      <code>{shown.type}</code>
-                    </a>
+                  <Fact name="Created">{formatTime(shown.createdAt)}</Fact>
+                  <Fact name="Updated">
+                    <Time at={shown.updatedAt} />
                   </Fact>
-                )}
-                {shown.orderingKey !== undefined && (
-                  <Fact name="Ordering key">
-                    <code>{shown.orderingKey}</code>
-                  </Fact>
-                )}
-                <Fact name="Delivery">{DELIVERIES[shown.delivery]}</Fact>
-                <Fact name="Attempts">{shown.attempts}</Fact>
-                {shown.nextAttemptAt !== null && (
-                  <Fact name="Next attempt">
-                    <Time at={shown.nextAttemptAt} />
-                  </Fact>
-                )}
-              </Facts>
-            </Card>
+                  {shown.deliverAt !== null && <Fact name="Deliver at">{formatTime(shown.deliverAt)}</Fact>}
+                  {shown.type !== undefined && (
+                    <Fact name="Type">
+                      <a href={href('messages', { type: shown.type })}>
+                        <code>{shown.type}</code>
+                      </a>
+                    </Fact>
+                  )}
+                  {shown.orderingKey !== undefined && (
+                    <Fact name="Ordering key">
+                      <code>{shown.orderingKey}</code>
+                    </Fact>
+                  )}
+                  <Fact name="Delivery">{DELIVERIES[shown.delivery]}</Fact>
+                  <Fact name="Attempts">{shown.attempts}</Fact>
+                  {shown.nextAttemptAt !== null && (
+                    <Fact name="Next attempt">
+                      <Time at={shown.nextAttemptAt} />
+                    </Fact>
+                  )}
+                </Facts>
+              </Card>
+              <CopyAs message={shown} />
+            </div>
           </div>
         )}
       </Loaded>
@@ -169,125 +176,5 @@ export function MessageView({ id }: { id: string }) {
         </Empty>
       )}
     </Page>
-  );
-}
-
-function Body({ text }: { text: string }) {
-  const body = useRef<HTMLPreElement>(null);
-  const [isWhole, setIsWhole] = useState(text.length <= SHOWN_LENGTH);
-  const size = formatBytes(byteLength(text));
-  return (
-    <Card title="Message" actions={<CopyButton text={text} what="message" />}>
-      <pre ref={body} class="body" dir="auto" tabIndex={0} aria-label="The text of the message">
-        {nameHidden(isWhole ? text : `${beginning(text, SHOWN_LENGTH)}…`)}
-      </pre>
-      {!isWhole && (
-        <Button
-          onClick={() => {
-            setIsWhole(true);
-            body.current?.focus();
-          }}
-        >
-          Show all {size}
-        </Button>
-      )}
-    </Card>
-  );
-}
-
-const OUTCOME_TONES: Readonly<Record<Attempt['outcome'], Tone>> = {
-  running: 'warn',
-  delivered: 'good',
-  retried: 'bad',
-  failed: 'bad',
-  lost: 'bad',
-};
-
-interface AttemptsProps {
-  readonly attempts: readonly Attempt[];
-  readonly message: Message;
-  /** Empty for a message that is not for endpoints. */
-  readonly deliveries: readonly MessageDelivery[];
-}
-
-/** The newest first. */
-function Attempts({ attempts, message, deliveries }: AttemptsProps) {
-  const list = useRef<HTMLOListElement>(null);
-  const [isWhole, setIsWhole] = useState(false);
-  const shown = attempts.toReversed().slice(0, isWhole ? Infinity : SHOWN_ATTEMPTS);
-  const hidden = attempts.length - shown.length;
-  return (
-    <>
-      <ol ref={list} class="attempts" tabIndex={-1}>
-        {shown.map((attempt) => (
-          <AttemptItem
-            key={attempt.number}
-            attempt={attempt}
-            delivery={deliveries.find(({ endpointId }) => endpointId === attempt.target)}
-            outcome={outcomeOf(attempt, attempts, message, deliveries)}
-          />
-        ))}
-      </ol>
-      {hidden > 0 && (
-        <>
-          <p class="hint">Earlier attempts that are not shown: {formatNumber(hidden)}.</p>
-          <Button
-            onClick={() => {
-              setIsWhole(true);
-              list.current?.focus();
-            }}
-          >
-            Show all {formatNumber(attempts.length)}
-          </Button>
-        </>
-      )}
-    </>
-  );
-}
-
-/** What an attempt that another one follows says about that. */
-function outcomeOf(
-  attempt: Attempt,
-  attempts: readonly Attempt[],
-  message: Message,
-  deliveries: readonly MessageDelivery[],
-) {
-  const { outcome, target, number } = attempt;
-  if (outcome !== 'retried') return outcome;
-  if (attempts.some((later) => later.target === target && later.number > number)) return 'Failed, retried';
-  const { status, nextAttemptAt } = deliveries.find(({ endpointId }) => endpointId === target) ?? message;
-  return status === 'pending' || status === 'queued' ? retryText(nextAttemptAt) : 'Failed';
-}
-
-interface AttemptItemProps {
-  readonly attempt: Attempt;
-  /** To the endpoint that it was made to. */
-  readonly delivery: MessageDelivery | undefined;
-  readonly outcome: string;
-}
-
-function AttemptItem({ attempt, delivery, outcome }: AttemptItemProps) {
-  const { number, target, startedAt, durationMs, error, responseStatus, responseBody } = attempt;
-  return (
-    <li>
-      <p>
-        <strong>{number}</strong>
-        <Badge tone={OUTCOME_TONES[attempt.outcome]}>
-          <span class={outcome === attempt.outcome ? 'status' : undefined}>{outcome}</span>
-        </Badge>
-        <span class="hint">
-          <Time at={startedAt} />
-          {durationMs !== null && ` · ${formatMilliseconds(durationMs)}`} · to{' '}
-          {target.startsWith('ep_') ? <EndpointLink id={target} name={delivery && endpointName(delivery)} /> : target}
-          {responseStatus !== null && ` · status ${responseStatus}`}
-        </span>
-      </p>
-      {error !== null && <p class="field-error">{nameHidden(error)}</p>}
-      {responseBody !== null && responseBody !== '' && (
-        <pre class="body" dir="auto" tabIndex={0} aria-label={`Response to attempt ${number}`}>
-          {nameHidden(responseBody)}
-        </pre>
-      )}
-    </li>
   );
 }

@@ -1,0 +1,100 @@
+import { useEffect, useState } from 'preact/hooks';
+import { hrefOf, idIn } from '../../finding.js';
+import { open } from '../../router.js';
+import { Dialog } from '../dialog.js';
+import { Icon } from '../icon.js';
+import { Fact, Facts } from '../parts.js';
+import type { Place } from '../shell/shell.js';
+import { hasKeys, LIST_KEYS } from './keys.js';
+import { Palette } from './palette.js';
+
+type Opened = 'palette' | 'help';
+
+const isTyping = ({ target }: Event) =>
+  target instanceof Element && target.closest('input:not([type=checkbox]), textarea, select') !== null;
+
+/** A dialog has the keyboard for itself. */
+const isInDialog = () => document.querySelector('dialog[open]') !== null;
+
+/** What keys and pasting do everywhere, and a button for those without a keyboard. */
+export function Shortcuts({ places }: { places: readonly Place[] }) {
+  const [opened, setOpened] = useState<Opened | null>(null);
+  const close = () => {
+    setOpened(null);
+  };
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (isInDialog()) return;
+      const hasModifier = event.ctrlKey || event.metaKey || event.altKey;
+      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
+        event.preventDefault();
+        setOpened('palette');
+      } else if (!hasModifier && hasKeys.value && !isTyping(event)) {
+        if (event.key === '?') setOpened('help');
+        else LIST_KEYS[event.key]?.();
+      }
+    };
+    const paste = (event: ClipboardEvent) => {
+      const id = idIn(event.clipboardData?.getData('text') ?? '');
+      if (id !== undefined && !isTyping(event) && !isInDialog()) open(hrefOf(id));
+    };
+    addEventListener('keydown', press);
+    addEventListener('paste', paste);
+    return () => {
+      removeEventListener('keydown', press);
+      removeEventListener('paste', paste);
+    };
+  }, []);
+  return (
+    <>
+      <button
+        type="button"
+        class="docs-link"
+        aria-keyshortcuts="Control+K"
+        onClick={() => {
+          setOpened('palette');
+        }}
+      >
+        <Icon name="find" /> <span>Find</span> <kbd aria-hidden="true">Ctrl K</kbd>
+      </button>
+      {opened === 'palette' && <Palette places={places} onClose={close} />}
+      {opened === 'help' && <Help onClose={close} />}
+    </>
+  );
+}
+
+const HELP = [
+  ['Ctrl or ⌘ and K', 'Find a page or a message'],
+  ['j, k', 'The next row of a list, the one before'],
+  ['Enter', 'Open the row'],
+  ['x', 'Select the row'],
+  ['Ctrl or ⌘ and V', 'Open what has the id that was copied'],
+  ['?', 'This help'],
+] as const;
+
+function Help({ onClose }: { onClose: () => void }) {
+  return (
+    <Dialog title="Keyboard" onClose={onClose}>
+      <Facts>
+        {HELP.map(([keys, text]) => (
+          <Fact key={keys} name={keys}>
+            {text}
+          </Fact>
+        ))}
+      </Facts>
+      <label class="mode">
+        <input
+          type="checkbox"
+          checked={hasKeys.value}
+          onChange={({ currentTarget }) => {
+            hasKeys.value = currentTarget.checked;
+          }}
+        />
+        <span>
+          <strong>Single keys</strong>
+          <span class="hint">Without, only those with Ctrl or ⌘ do something.</span>
+        </span>
+      </label>
+    </Dialog>
+  );
+}

@@ -1,0 +1,70 @@
+import { useState } from 'preact/hooks';
+import type { Message } from '#client/index.js';
+import { Button } from '../../components/button.js';
+import { count } from '../../format.js';
+import { can } from '../../session.js';
+import type { Filter } from './filter.js';
+import type { Selection } from './selection.js';
+import { WorkDialog } from './work-dialog.js';
+import { canDoAll, NEEDED, WORKS, type Work } from './works.js';
+
+const LABELS: Readonly<Record<Work, string>> = { retry: 'Retry', cancel: 'Cancel', replay: 'Replay' };
+
+interface SelectedProps {
+  readonly messages: readonly Message[];
+  readonly selection: Selection;
+  readonly filter: Filter;
+  /** Whether there are more than those that are shown. */
+  readonly hasMore: boolean;
+}
+
+/** What can be done with the rows that are selected, or with all that match. */
+export function Selected({ messages, selection, filter, hasMore }: SelectedProps) {
+  const [isAll, setIsAll] = useState(false);
+  const [opened, setOpened] = useState<Work | null>(null);
+  const chosen = messages.filter(({ id }) => selection.ids.has(id));
+  const fits = (work: Work) =>
+    isAll ? canDoAll(work, filter) : work !== 'replay' && chosen.some(({ status }) => status === NEEDED[work]);
+  const clear = () => {
+    setIsAll(false);
+    selection.set([]);
+  };
+  const works = WORKS.filter((work) => fits(work) && (work !== 'replay' || can('account:manage')));
+  return (
+    <section class="selected" aria-label="Selected messages">
+      <p role="status">{isAll ? 'All that match are selected' : `${count(chosen.length, 'message')} selected`}</p>
+      {works.length === 0 && <p class="hint">Nothing to retry or to cancel.</p>}
+      {works.map((work) => (
+        <Button
+          key={work}
+          look={work === 'cancel' ? 'danger' : 'primary'}
+          onClick={() => {
+            setOpened(work);
+          }}
+        >
+          {LABELS[work]}
+        </Button>
+      ))}
+      {!isAll && (hasMore || filter.endpointId !== undefined) && (
+        <Button
+          onClick={() => {
+            setIsAll(true);
+          }}
+        >
+          Select all that match
+        </Button>
+      )}
+      <Button onClick={clear}>Clear</Button>
+      {opened !== null && (
+        <WorkDialog
+          work={opened}
+          of={isAll ? filter : chosen}
+          onClose={() => {
+            setOpened(null);
+            clear();
+          }}
+        />
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,76 @@
+import { useRef, useState } from 'preact/hooks';
+import type { Message } from '#client/index.js';
+import { announce } from '../../components/announcer.js';
+import { Button, CopyButton } from '../../components/button.js';
+import { ConfirmDialog } from '../../components/confirm-dialog.js';
+import { Card } from '../../components/parts.js';
+import { BASE_URL, call } from '../../connection.js';
+import { useAction } from '../../hooks.js';
+import { href, open } from '../../router.js';
+import { contentOf, programFor, PROGRAMS } from './again.js';
+
+export function SendAgain({ message }: { message: Message }) {
+  const [isAsking, setIsAsking] = useState(false);
+  return (
+    <>
+      <Button
+        icon="send"
+        onClick={() => {
+          setIsAsking(true);
+        }}
+      >
+        Send again
+      </Button>
+      {isAsking && (
+        <SendAgainDialog
+          message={message}
+          onClose={() => {
+            setIsAsking(false);
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function SendAgainDialog({ message, onClose }: { message: Message; onClose: () => void }) {
+  // A repetition after an unknown outcome creates no second message.
+  const idempotencyKey = useRef(`again-${message.id}-${Date.now()}`);
+  const send = useAction(async () => {
+    const content = contentOf(message);
+    const { id } = await call((client) => client.messages.send(content, { idempotencyKey: idempotencyKey.current }));
+    announce('The message is sent again, as a new one.');
+    onClose();
+    open(href(`messages/${id}`));
+  });
+  return (
+    <ConfirmDialog title="Send it again?" confirm="Send a new message" action={send} onClose={onClose}>
+      <p>
+        A new message with the same text, type, metadata and ordering key is delivered now. This one stays as it is.
+      </p>
+    </ConfirmDialog>
+  );
+}
+
+/** Programs that send the message again. None contains a key. */
+export function CopyAs({ message }: { message: Message }) {
+  return (
+    <Card title="Copy as">
+      <div class="actions">
+        {PROGRAMS.map((program) => (
+          <CopyButton
+            key={program}
+            look="plain"
+            text={programFor(program, message, BASE_URL)}
+            what={`message for ${program}`}
+          >
+            {program}
+          </CopyButton>
+        ))}
+      </div>
+      <p class="hint">
+        Sends it again. The key is not copied: set <code>SLUICE_API_KEY</code> first.
+      </p>
+    </Card>
+  );
+}
