@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { addCensus } from './commands/census.js';
+import { addDatabaseCommands } from './commands/database.js';
 import { run } from './run.js';
 
-await run(new URL('../../../package.json', import.meta.url), [addCensus]);
+await run(new URL('../../../package.json', import.meta.url), [addDatabaseCommands]);

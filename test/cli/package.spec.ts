@@ -32,11 +32,11 @@ describe('The package sluice-cli, installed from its tarball in an empty folder,
     expect(await sluice('completion', 'bash')).toContain('complete -o default -F _sluice sluice');
   });
 
-  it('has all commands but the one that needs the database', async () => {
+  it('has all commands but those that need the database', async () => {
     const help = await sluice('--help');
     const commands = [...help.matchAll(/^ {2}([a-z]+)\b.* {2,}/gm)].map(([, name]) => name);
     expect(commands).toEqual(expect.arrayContaining(['send', 'consume', 'endpoints', 'admin', 'verify']));
-    expect(commands).not.toContain('census');
+    expect(commands).not.toEqual(expect.arrayContaining([expect.stringMatching(/census|migrate/)]));
   });
 
   it('serves assistants', async () => {

@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import type { Context } from '../support/context.js';
 import { EXIT } from '../support/exit-codes.js';
 
-/** The command that needs the database. What it imports is loaded when it runs: it is most of the service. */
-export function addCensus(program: Command, context: Context): void {
+/** The commands that need the database. What they import is loaded when they run: it is most of the service. */
+export function addDatabaseCommands(program: Command, context: Context): void {
   program
     .command('census')
     .description('Count the messages that nothing would deliver, in the database at DATABASE_URL or that of npm start')
@@ -16,5 +16,13 @@ export function addCensus(program: Command, context: Context): void {
           `${strayMessages} messages are queued or processing without an outbox entry, a live job or an unexpired claim.`,
       );
       process.exitCode = strayMessages === 0 ? EXIT.ok : EXIT.failed;
+    });
+  program
+    .command('migrate')
+    .description('Create the tables in the database at DATABASE_URL, or change them to those of this version')
+    .action(async () => {
+      const { migrate } = await import('../migrate.js');
+      await migrate();
+      context.output.result({ migrated: true }, () => 'The database has the tables of this version.');
     });
 }
