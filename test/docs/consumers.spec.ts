@@ -145,12 +145,13 @@ describe('The consumers of the documentation', () => {
     const url = programs.proxy.with(...faults.map(faultOf));
     const script = `
         import { events } from './events.mjs';
-        const { url } = JSON.parse(fs.readFileSync(0));
+        const { url, api } = JSON.parse(fs.readFileSync(0));
         const { setTimeout } = globalThis;
         globalThis.setTimeout = (resolve, ms, ...args) =>
           setTimeout(resolve, new Error().stack.includes('/events.mjs') ? ms / 50 : ms, ...args);
         const stop = new AbortController();
-        const send = () => fetch(url + '/messages', {
+        // Not through the faults, which are for the program.
+        const send = () => fetch(api + '/messages', {
           method: 'POST',
           headers: { authorization: 'Bearer ' + process.env.KEY, 'content-type': 'application/json' },
           body: '{"message":"hello"}',
@@ -162,7 +163,7 @@ describe('The consumers of the documentation', () => {
           stop.abort();
           break;
         }`;
-    const event = await programs.runJson('node', ['--input-type=module', '-e', script], { url });
+    const event = await programs.runJson('node', ['--input-type=module', '-e', script], { url, api: programs.api.url });
     expect(event).toEqual(['message.queued', 'hello']);
   });
 });
