@@ -178,6 +178,13 @@ export default [
     tests: [MANY_SPEC],
   },
   {
+    what: 'a message is retried after the dialog was closed',
+    file: 'apps/portal/views/messages/works.ts',
+    find: 'if (isStopped()) return null;',
+    replace: '',
+    tests: [MANY_SPEC],
+  },
+  {
     what: 'new messages appear among those of another time',
     file: 'apps/portal/views/messages/filter.ts',
     find: '(until === undefined || at < Date.parse(until))',
