@@ -5,6 +5,8 @@ const OPERATORS = 'apps/portal/operators/session.ts';
 const SPEC = 'apps/portal/session.spec.ts';
 const MESSAGE = 'apps/portal/views/messages/message.tsx';
 const PORTAL_SPEC = 'test/portal/portal.spec.ts';
+const FIND_SPEC = 'test/portal/find.spec.ts';
+const MANY_SPEC = 'test/portal/many.spec.ts';
 
 export default [
   {
@@ -153,5 +155,68 @@ export default [
     find: "<code>{text(apiKey === null ? '<API_KEY>' : SHOWN_KEY)}</code>",
     replace: '<code>{text(apiKey ?? SHOWN_KEY)}</code>',
     tests: [PORTAL_SPEC],
+  },
+  {
+    what: 'what cancels all messages that match ignores their type',
+    file: 'apps/portal/views/messages/works.ts',
+    find: 'client.messages.cancelAll({ ...period, type })',
+    replace: 'client.messages.cancelAll(period)',
+    tests: [MANY_SPEC],
+  },
+  {
+    what: 'one message that cannot be retried keeps all others from that',
+    file: 'apps/portal/views/messages/works.ts',
+    find: 'if (error instanceof ConflictError || error instanceof NotFoundError) return error;',
+    replace: 'if (error instanceof NotFoundError) return error;',
+    tests: [MANY_SPEC],
+  },
+  {
+    what: 'messages that were retried are retried again after an error',
+    file: 'apps/portal/views/messages/work-dialog.tsx',
+    find: 'messages.slice(tried)',
+    replace: 'messages.slice()',
+    tests: [MANY_SPEC],
+  },
+  {
+    what: 'a message is retried after the dialog was closed',
+    file: 'apps/portal/views/messages/works.ts',
+    find: 'if (isStopped()) return null;',
+    replace: '',
+    tests: [MANY_SPEC],
+  },
+  {
+    what: 'new messages appear among those of another time',
+    file: 'apps/portal/views/messages/filter.ts',
+    find: '(until === undefined || at < Date.parse(until))',
+    replace: 'true',
+    tests: [FIND_SPEC],
+  },
+  {
+    what: 'single keys move the focus away from a field',
+    file: 'apps/portal/components/finding/shortcuts.tsx',
+    find: 'hasKeys.value && !isTyping(event)',
+    replace: 'hasKeys.value',
+    tests: [FIND_SPEC],
+  },
+  {
+    what: 'numbers of indented JSON lose digits',
+    file: 'apps/portal/views/messages/json.ts',
+    find: "add('number', number)",
+    replace: "add('number', String(Number(number)))",
+    tests: ['apps/portal/views/messages/json.spec.ts'],
+  },
+  {
+    what: 'a message that is sent again loses its metadata',
+    file: 'apps/portal/views/messages/again.ts',
+    find: '...(metadata !== undefined && { metadata }),',
+    replace: '',
+    tests: ['test/portal/again.spec.ts'],
+  },
+  {
+    what: 'the failed messages of an hour lead to all of them',
+    file: 'apps/portal/components/charts/history-chart.tsx',
+    find: "href('messages', { status, since",
+    replace: "href('messages', { since",
+    tests: ['test/portal/overview.spec.ts'],
   },
 ];

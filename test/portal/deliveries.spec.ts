@@ -65,6 +65,7 @@ describeUnless(missing)('In the portal, what each endpoint got', () => {
     const recent = page.getByRole('region', { name: 'Recent deliveries' });
     await recent.getByText('1 of 1 that have ended succeeded (100%)').waitFor();
     await recent.getByText('1 attempt · status 204').waitFor();
+    expect(await page.title()).toBe('orders of <b>Acme</b> · endpoint · Sluice');
     await visitor.expectGoodLooks('portal-endpoint-deliveries');
     await recent.getByLabel('Show').selectOption('Failed');
     await recent.getByText('None.').waitFor();

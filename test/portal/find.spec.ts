@@ -143,6 +143,10 @@ describeUnless(missing)('In the portal, a message is found', () => {
     await page.getByText('1 message selected').waitFor();
     await page.keyboard.press('k');
     await focused('pears');
+    await page.getByLabel('Type', { exact: true }).focus();
+    await page.keyboard.type('xjk?');
+    expect(await page.getByLabel('Type', { exact: true }).inputValue()).toBe('xjk?');
+    await page.getByLabel('Select pears').focus();
     await page.keyboard.press('Shift+?');
     const help = page.getByRole('dialog', { name: 'Keyboard' });
     await help.getByText('Open the row').waitFor();

@@ -112,6 +112,28 @@ describeUnless(missing)('In the portal, many messages', () => {
     expect(await Promise.all(ids.map(statusOf))).toEqual(['queued', 'queued']);
   });
 
+  it('are left as they are when the dialog is closed while requests are refused', async () => {
+    visitor.expects('429');
+    const { page } = visitor;
+    const id = await sent('apples', 'failed');
+    await visit('#/messages?status=failed');
+    await page.getByText('apples').waitFor();
+    await page.getByLabel('Select apples').check();
+    await visitor.button('Retry').click();
+    const body = JSON.stringify({ code: 'rate_limit_exceeded', detail: 'The requests are used up.' });
+    let tries = 0;
+    await page.route('**/retry', (route) => {
+      tries++;
+      return route.fulfill({ status: 429, headers: { 'retry-after': '1' }, body });
+    });
+    await confirm('Retry');
+    await dialog().getByText('Goes on at').waitFor();
+    await confirm('Stop');
+    await page.getByText('The rate limit is reached').waitFor({ state: 'detached' });
+    expect(await statusOf(id)).toBe('failed');
+    expect(tries).toBe(1);
+  });
+
   it('cannot be changed by a key that only reads', async () => {
     const { page } = visitor;
     await sent('apples', 'failed');

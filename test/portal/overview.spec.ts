@@ -77,8 +77,22 @@ describeUnless(missing)('The overview of the portal', () => {
     await page.getByText('Order 4711 is paid').waitFor();
     expect(page.url()).toMatch(/#\/messages\?status=failed$/);
     await page.goBack();
+    await last.getByText('orders of <b>Acme</b>: ').waitFor();
     await last.getByRole('link', { name: 'Order 4711 is paid' }).click();
     await page.getByText(failed).waitFor();
+    await page
+      .getByText(/^orders of <b>Acme<\/b>: .*503/)
+      .first()
+      .waitFor();
+  });
+
+  it('has no lists for a key that may not read messages', async () => {
+    const { key } = await fleet.client.createKey(account, { scopes: ['account:manage'] });
+    const { page } = visitor;
+    await visitor.visit(fleet.client.url, key);
+    await page.getByText('Endpoints that fail').waitFor();
+    expect(await page.locator('main a[href^="#/messages"]').count()).toBe(0);
+    expect(await page.getByText('Last failed messages').count()).toBe(0);
   });
 
   it('leads from an endpoint that fails to what it missed, which is replayed', async () => {

@@ -4,7 +4,7 @@ import { HistoryChart } from '../components/charts/history-chart.js';
 import { loadHistory } from '../components/charts/usage-history.js';
 import { Icon } from '../components/icon.js';
 import { Loaded } from '../components/loaded.js';
-import { endpointName } from '../components/messages/deliveries.js';
+import { endpointName, withNames } from '../components/messages/deliveries.js';
 import { Card, Page, Time } from '../components/parts.js';
 import { call } from '../connection.js';
 import { previewOf } from '../format.js';
@@ -49,7 +49,7 @@ export function OverviewView() {
             <Backlog messages={usage.messages} />
             <Windows usage={usage} />
             <div class="columns">
-              {can('messages:read') && <Failed messages={failed} />}
+              {can('messages:read') && <Failed messages={failed} endpoints={endpoints} />}
               <Failing endpoints={endpoints} />
             </div>
           </>
@@ -70,7 +70,7 @@ async function load(): Promise<Overview> {
   return { usage, hours, endpoints: endpoints?.data ?? [], failed: failed?.data ?? [] };
 }
 
-function Failed({ messages }: { messages: readonly Message[] }) {
+function Failed({ messages, endpoints }: Pick<Overview, 'endpoints'> & { messages: readonly Message[] }) {
   return (
     <Card
       title="Last failed messages"
@@ -84,7 +84,7 @@ function Failed({ messages }: { messages: readonly Message[] }) {
             <li key={id}>
               <a class="row-link" href={href(`messages/${id}`)}>
                 <bdi class="preview">{previewOf(message)}</bdi>
-                <bdi class="sub">{nameHidden(failureReason ?? '')}</bdi>
+                <bdi class="sub">{withNames(failureReason ?? '', endpoints)}</bdi>
               </a>
               <span class="hint">
                 <Time at={createdAt} />

@@ -16,6 +16,14 @@ export function endpointName({ url, description }: Named): string | undefined {
   return name === null ? undefined : nameHidden(name);
 }
 
+/** A text, such as the reason of a failure, with the names of endpoints in the place of their ids. */
+export function withNames(text: string, endpoints: readonly (Named & { readonly id: string })[]): string {
+  return endpoints.reduce(
+    (named, one) => named.replaceAll(one.id, () => endpointName(one) ?? one.id),
+    nameHidden(text),
+  );
+}
+
 /** How an endpoint is named and linked wherever an attempt or a delivery mentions it. */
 export function EndpointLink({ id, name = id }: { id: string; name?: string | undefined }) {
   const text = <bdi class="url">{name}</bdi>;

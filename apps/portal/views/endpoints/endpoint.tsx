@@ -5,6 +5,7 @@ import { Button } from '../../components/button.js';
 import { Choice } from '../../components/choice.js';
 import { ConfirmDialog } from '../../components/confirm-dialog.js';
 import { Loaded } from '../../components/loaded.js';
+import { endpointName } from '../../components/messages/deliveries.js';
 import { Badge, Card, Fact, Facts, Id, Page } from '../../components/parts.js';
 import { Problem } from '../../components/problem.js';
 import { call } from '../../connection.js';
@@ -51,6 +52,7 @@ export function EndpointView({ id }: { id: string }) {
   return (
     <Page
       title="Endpoint"
+      tab={data === null ? undefined : `${endpointName(data) ?? id} · endpoint`}
       back={{ label: 'Webhooks', to: href('endpoints') }}
       badge={data !== null && <EndpointState endpoint={data} />}
       actions={

@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { Message } from '#client/index.js';
 import { announce } from '../../components/announcer.js';
 import { Button } from '../../components/button.js';
-import { MessageDeliveries } from '../../components/messages/deliveries.js';
+import { MessageDeliveries, withNames } from '../../components/messages/deliveries.js';
 import { Loaded } from '../../components/loaded.js';
 import { MetadataCard } from '../../components/messages/message-fields.js';
 import { Card, Empty, Fact, Facts, Id, Page, Status, Time } from '../../components/parts.js';
@@ -13,7 +13,6 @@ import { useAction, useResource } from '../../hooks.js';
 import { newest, useMessageEvents, useReloadWhenLive } from '../../live.js';
 import { href } from '../../router.js';
 import { can } from '../../session.js';
-import { nameHidden } from '../../hidden-characters.js';
 import { Attempts } from './attempts.js';
 import { Body } from './body.js';
 import { CopyAs, SendAgain } from './send-again.js';
@@ -40,6 +39,7 @@ export function MessageView({ id }: { id: string }) {
     () => (hasEndpoints ? call((client) => client.messages.deliveries(id)) : Promise.resolve([])),
     [id, data?.delivery],
   );
+  const endpoints = (deliveries.data ?? []).map((one) => ({ ...one, id: one.endpointId }));
   useReloadWhenLive(message.reload);
   useMessageEvents(
     (changed) => {
@@ -131,7 +131,7 @@ export function MessageView({ id }: { id: string }) {
                 <Facts>
                   {shown.failureReason !== null && (
                     <Fact name="Failure">
-                      <bdi>{nameHidden(shown.failureReason)}</bdi>
+                      <bdi>{withNames(shown.failureReason, endpoints)}</bdi>
                     </Fact>
                   )}
                   <Fact name="Id">

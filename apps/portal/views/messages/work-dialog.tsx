@@ -90,7 +90,7 @@ function Confirmed({ work, messages, left, atOnce, onClose }: ConfirmedProps) {
     for (const message of messages.slice(tried)) {
       // Whoever closes it leaves the rest as it is.
       if (isStopped.current) return;
-      const failure = await changeOne(work, message.id);
+      const failure = await changeOne(work, message.id, () => isStopped.current);
       setProgress((last) => ({
         ...{ ...last, tried: last.tried + 1 },
         failures: failure === null ? last.failures : [...last.failures, { message, error: failure }],

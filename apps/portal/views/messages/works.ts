@@ -52,8 +52,15 @@ export function allAtOnce(work: Work, filter: Filter, until: string): (() => Pro
   };
 }
 
-/** What kept one message from being changed; errors that concern all of them are thrown. */
-export async function changeOne(work: 'retry' | 'cancel', id: string): Promise<unknown> {
+/**
+ * What kept one message from being changed; errors that concern all of them are thrown.
+ * @returns null if nothing did, or if nobody wants it any more
+ */
+export async function changeOne(
+  work: 'retry' | 'cancel',
+  id: string,
+  isStopped: () => boolean,
+): Promise<ConflictError | NotFoundError | null> {
   for (;;) {
     try {
       await call((client) => client.messages[work](id));
@@ -62,6 +69,7 @@ export async function changeOne(work: 'retry' | 'cancel', id: string): Promise<u
       if (error instanceof ConflictError || error instanceof NotFoundError) return error;
       if (!(error instanceof RateLimitError)) throw error;
       await endOfPause();
+      if (isStopped()) return null;
     }
   }
 }
