@@ -51,6 +51,18 @@ export function withSecurityHeaders<Content extends string | Buffer>(
   return content;
 }
 
+/** Lets pages of these origins embed one that has the headers above. */
+export function allowFrames(reply: FastifyReply, origins: readonly string[]): void {
+  if (origins.length === 0) return;
+  const policy = String(reply.getHeader('content-security-policy'));
+  void reply
+    .removeHeader('x-frame-options')
+    .header(
+      'content-security-policy',
+      policy.replace("frame-ancestors 'none'", `frame-ancestors ${origins.join(' ')}`),
+    );
+}
+
 /** @param head the elements that load styles and scripts */
 export function html(title: string, body: string, head = STYLE): string {
   return `<!doctype html>
