@@ -151,7 +151,6 @@ function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: 
             <input
               {...tied}
               required
-              maxLength={100}
               placeholder="billing"
               value={name}
               onInput={({ currentTarget }) => {

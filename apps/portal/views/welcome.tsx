@@ -5,6 +5,7 @@ import { Field } from '../components/field.js';
 import { Form } from '../components/form.js';
 import { fieldError, Problem } from '../components/problem.js';
 import { SignInForm } from '../components/welcome/sign-in-form.js';
+import { KeepSignedIn } from '../components/welcome/keep-signed-in.js';
 import { Welcome } from '../components/welcome/welcome.js';
 import { notice } from '../connection.js';
 import { useAction } from '../hooks.js';
@@ -47,7 +48,6 @@ function SignUp() {
           <input
             {...tied}
             required
-            maxLength={100}
             autocomplete="organization"
             placeholder="Acme"
             value={name}
@@ -69,13 +69,16 @@ function SignUp() {
 }
 
 function SignIn() {
+  const [keep, setKeep] = useState(false);
   return (
     <SignInForm
       label="API key"
       placeholder="slc_…"
+      hint="The open tabs of this browser share it. It is forgotten when the last one is closed."
+      options={<KeepSignedIn checked={keep} onChange={setKeep} />}
       wrong="This key is not valid: it is unknown, revoked or has expired."
       signIn={async (key) => {
-        await signIn(key);
+        await signIn(key, keep);
         if (['sign-in', 'sign-up', undefined].includes(route.value.path[0])) replace(href(''));
       }}
     >
