@@ -72,7 +72,9 @@ export function EndpointsView() {
           {endpoints.data.data.map((endpoint) => (
             <li key={endpoint.id} class="row">
               <a class="row-main row-link" href={href(`endpoints/${endpoint.id}`)}>
-                <span class="url">{endpoint.url}</span>
+                <span class="url" title={endpoint.url}>
+                  {endpoint.url}
+                </span>
                 <span class="hint">{endpoint.description === '' ? endpoint.id : nameHidden(endpoint.description)}</span>
                 {endpoint.types.length > 0 && <span class="hint">{endpoint.types.join(', ')}</span>}
               </a>

@@ -25,7 +25,12 @@ const DOCUMENTED_HEADERS: Readonly<Record<string, HeaderSpec>> = Object.fromEntr
   ]),
 );
 
+/** Every page has the style, and the same header as the others. */
 const STYLE = '<link rel="stylesheet" href="/assets/pages.css">';
+const HEADER = `<header class="site">
+<img src="/assets/icon.svg" alt="" width="24" height="24"><strong>Sluice</strong>
+<a href="/docs">API reference</a> <a href="/errors">Errors</a>
+</header>`;
 
 type PageSpec = Omit<OperationSpec, 'response'> & {
   readonly response: string;
@@ -64,7 +69,7 @@ export function allowFrames(reply: FastifyReply, origins: readonly string[]): vo
 }
 
 /** @param head the elements that load styles and scripts */
-export function html(title: string, body: string, head = STYLE): string {
+export function html(title: string, body: string, head = ''): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -72,9 +77,11 @@ export function html(title: string, body: string, head = STYLE): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(title)}</title>
 <link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
+${STYLE}
 ${head}
 </head>
 <body>
+${HEADER}
 ${body}
 </body>
 </html>
