@@ -47,6 +47,7 @@ describeUnless(missing)('In the portal', () => {
     await page.getByLabel('Name of the account').fill('Acme');
     await visitor.button('Create the account').click();
     const key = await page.getByLabel('API key', { exact: true }).innerText();
+    await page.waitForURL('**/#/send');
     page.on('dialog', (dialog) => void dialog.accept());
     await page.reload();
     expect(await page.getByLabel('API key', { exact: true }).innerText()).toBe(key);
