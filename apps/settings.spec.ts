@@ -74,6 +74,19 @@ const others: [string, (settings: Settings) => unknown, unknown, [string, unknow
   ],
   ['SIGNUP', ({ signup }) => signup.open, false, [['open', true]], ['Open']],
   ['PORTAL', ({ portal }) => portal, true, [['off', false]], ['false']],
+  [
+    ...(['PUBLIC_URL', ({ http }: Settings) => http.publicUrl, null] as const),
+    [['https://sluice.example.com', 'https://sluice.example.com']],
+    ['sluice.example.com', 'https://sluice.example.com/', 'https://sluice.example.com/path', 'off'],
+  ],
+  [
+    ...(['PORTAL_FRAME_ANCESTORS', (settings: Settings) => settings.portalFrameAncestors, []] as const),
+    [
+      ['off', []],
+      ['https://a.example.com, http://b:3000', ['https://a.example.com', 'http://b:3000']],
+    ],
+    ['*', 'none', "'self'", 'https://a.example.com/', 'https://*.example.com', 'https://a;script-src b'],
+  ],
   ['LOG_LEVEL', ({ logLevel }) => logLevel, 'info', [['trace', 'trace']], ['verbose']],
   ['QUEUE_NAME', ({ queueName }) => queueName, 'messages', [['a.b_c-D9', 'a.b_c-D9']], ['two words', 'a'.repeat(41)]],
   [

@@ -2,7 +2,7 @@ import { readAccountsSettings } from '#accounts/settings.js';
 import { readDeliverySettings } from '#delivery/settings.js';
 import { readMessagesSettings } from '#messages/settings.js';
 import { Environment } from '#platform/process/environment.js';
-import { readPlatformSettings } from '#platform/process/settings.js';
+import { ORIGINS, readPlatformSettings } from '#platform/process/settings.js';
 import { readRateLimitingSettings } from '#rate-limiting/settings.js';
 import { readUpkeepSettings } from '#upkeep/settings.js';
 import { readUsageSettings } from '#usage/settings.js';
@@ -23,6 +23,7 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
     ...readWebhooksSettings(env),
     ...readUpkeepSettings(env),
     ...readUsageSettings(env),
+    portalFrameAncestors: env.read('PORTAL_FRAME_ANCESTORS', [], ORIGINS),
     portal: env.oneOf('PORTAL', 'on', ['on', 'off']) === 'on',
   };
 }

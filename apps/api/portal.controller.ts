@@ -2,6 +2,7 @@ import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '#kernel/domain-error.js';
 import { Public } from '#platform/http/access/access.js';
+import { allowFrames } from '#platform/http/pages/page.js';
 import { SETTINGS } from '#platform/process/platform.module.js';
 import { BuiltPage } from './built-page.js';
 import type { Settings } from '../settings.js';
@@ -12,7 +13,10 @@ import type { Settings } from '../settings.js';
 export class PortalController {
   private readonly portal: BuiltPage;
 
-  constructor(@Inject(SETTINGS) { signup }: Settings) {
+  private readonly frameAncestors: readonly string[];
+
+  constructor(@Inject(SETTINGS) { signup, portalFrameAncestors }: Settings) {
+    this.frameAncestors = portalFrameAncestors;
     this.portal = new BuiltPage('index', (html) =>
       html.replace('content="closed"', `content="${signup.open ? 'open' : 'closed'}"`),
     );
@@ -20,7 +24,9 @@ export class PortalController {
 
   @Get()
   async index(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
-    return (await this.portal.page(request, reply)) ?? notFound();
+    const page = (await this.portal.page(request, reply)) ?? notFound();
+    allowFrames(reply, this.frameAncestors);
+    return page;
   }
 
   @Get('assets/portal/*')

@@ -1,4 +1,4 @@
-import { useLayoutEffect } from 'preact/hooks';
+import { useEffect, useLayoutEffect } from 'preact/hooks';
 import type { Scope } from '#client/index.js';
 import { announce, Announcer } from './components/announcer.js';
 import { Banners } from './components/shell/banners.js';
@@ -12,10 +12,10 @@ import { Remaining } from './components/shell/remaining.js';
 import { FirstKey, Secrets } from './components/keys/secret.js';
 import { NotFound, Shell, type Place } from './components/shell/shell.js';
 import { discardDraft } from './draft.js';
-import { useResource } from './hooks.js';
+import { useAction, useResource } from './hooks.js';
 import './live.js';
-import { href, replace, route } from './router.js';
-import { account, can, findScopes, firstKey, isResuming, scopes, signOut } from './session.js';
+import { href, linkToken, replace, route } from './router.js';
+import { account, can, findScopes, firstKey, isResuming, openLink, scopes, signOut } from './session.js';
 import { EndpointView } from './views/endpoints/endpoint.js';
 import { EndpointsView } from './views/endpoints/endpoints.js';
 import { KeysView } from './views/keys.js';
@@ -23,6 +23,7 @@ import { MessageView } from './views/messages/message.js';
 import { MessagesView } from './views/messages/messages.js';
 import { OverviewView } from './views/overview.js';
 import { SendView } from './views/send.js';
+import { SettingsView } from './views/settings.js';
 import { SimulatorView } from './views/simulator.js';
 import { UsageView } from './views/usage.js';
 import { WelcomeView } from './views/welcome.js';
@@ -51,13 +52,22 @@ const PLACES: readonly PortalPlace[] = [
     scope: 'account:manage',
     view: (id) => (id === undefined ? <EndpointsView /> : <EndpointView key={id} id={id} />),
   },
+  { path: 'settings', label: 'Settings', icon: 'settings', scope: 'account:manage', view: () => <SettingsView /> },
   { path: 'simulator', label: 'Simulator', icon: 'simulator', scope: 'account:manage', view: () => <SimulatorView /> },
 ];
 
 export function App() {
   return (
     <>
-      {scopes.value !== null ? <SignedIn /> : isResuming.value ? <Resuming /> : <WelcomeView />}
+      {linkToken.value !== null ? (
+        <OpeningLink token={linkToken.value} />
+      ) : scopes.value !== null ? (
+        <SignedIn />
+      ) : isResuming.value ? (
+        <Resuming />
+      ) : (
+        <WelcomeView />
+      )}
       <Secrets />
       <Announcer />
     </>
@@ -105,6 +115,35 @@ function SignedIn() {
         <NotAllowed scope={place.scope} />
       )}
     </Shell>
+  );
+}
+
+function OpeningLink({ token }: { token: string }) {
+  const { run, error } = useAction(async () => {
+    await openLink(token);
+    linkToken.value = null;
+  });
+  useEffect(() => void run(), []);
+  return (
+    <main class="centered">
+      <Banners />
+      <h1>Opening the portal</h1>
+      {error === null ? (
+        <Skeleton rows={3} label="Opening the portal" />
+      ) : (
+        <>
+          <Problem error={error} onRetry={() => void run()} />
+          <Button
+            onClick={() => {
+              linkToken.value = null;
+              replace(href('sign-in'));
+            }}
+          >
+            Sign in with a key
+          </Button>
+        </>
+      )}
+    </main>
   );
 }
 

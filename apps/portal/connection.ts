@@ -30,7 +30,7 @@ interface KeyKind {
 
 export const BASE_URL = location.origin;
 
-/** The key is in the memory of this tab and survives a reload, but is in no URL, cookie or other tab. */
+/** The key is in the memory of this tab and survives a reload, but is in no URL or cookie. */
 export const apiKey = signal<string | null>(null);
 /** A sentence for the page where visitors sign in: why they are there. */
 export const notice = signal('');

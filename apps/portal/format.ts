@@ -1,16 +1,20 @@
 import { nameHidden } from './hidden-characters.js';
 
 const LOCALE = 'en';
+/** Times are written as the reader's browser writes them, in its zone, which is named. */
+const READER = navigator.languages;
+/** Keeps a number and its unit on one line. */
+const NBSP = '\u00a0';
 const PREVIEW_LENGTH = 160;
 const number = new Intl.NumberFormat(LOCALE);
 const fraction = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 1 });
-const dateTime = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'medium' });
-const date = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium' });
+const dateTime = new Intl.DateTimeFormat(READER, { dateStyle: 'medium', timeStyle: 'long' });
+const date = new Intl.DateTimeFormat(READER, { dateStyle: 'medium' });
 const hourInUtc = new Intl.DateTimeFormat(LOCALE, {
   ...{ month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone: 'UTC' },
 });
 const dayInUtc = new Intl.DateTimeFormat(LOCALE, { month: 'short', day: 'numeric', timeZone: 'UTC' });
-const clock = new Intl.DateTimeFormat(LOCALE, { timeStyle: 'medium' });
+const clock = new Intl.DateTimeFormat(READER, { timeStyle: 'long' });
 const relative = new Intl.RelativeTimeFormat(LOCALE, { numeric: 'auto', style: 'narrow' });
 
 const SECOND = 1_000;
@@ -49,24 +53,24 @@ export function formatRelative(at: string, now: number): string {
 export function formatDuration(milliseconds: number): string {
   const seconds = Math.max(0, Math.ceil(milliseconds / SECOND));
   const [hours, minutes, rest] = [Math.floor(seconds / 3_600), Math.floor((seconds % 3_600) / 60), seconds % 60];
-  if (hours > 0) return `${number.format(hours)} h${minutes > 0 ? ` ${minutes} min` : ''}`;
-  if (minutes > 0) return `${minutes} min${rest > 0 ? ` ${rest} s` : ''}`;
-  return `${rest} s`;
+  if (hours > 0) return `${number.format(hours)}${NBSP}h${minutes > 0 ? ` ${minutes}${NBSP}min` : ''}`;
+  if (minutes > 0) return `${minutes}${NBSP}min${rest > 0 ? ` ${rest}${NBSP}s` : ''}`;
+  return `${rest}${NBSP}s`;
 }
 
 export function formatMilliseconds(milliseconds: number): string {
-  return milliseconds < 10_000 ? `${number.format(Math.round(milliseconds))} ms` : formatDuration(milliseconds);
+  return milliseconds < 10_000 ? `${number.format(Math.round(milliseconds))}${NBSP}ms` : formatDuration(milliseconds);
 }
 
 export function formatBytes(bytes: number): string {
   const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
   const step = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(bytes) / 10));
-  return `${fraction.format(bytes / 1_024 ** step)} ${step === 0 && bytes === 1 ? 'byte' : (units[step] ?? '')}`;
+  return `${fraction.format(bytes / 1_024 ** step)}${NBSP}${step === 0 && bytes === 1 ? 'byte' : (units[step] ?? '')}`;
 }
 
 /** Like "1 message" or "2 messages". */
 export function count(value: number, noun: string): string {
-  return `${number.format(value)} ${noun}${value === 1 ? '' : 's'}`;
+  return `${number.format(value)}${NBSP}${noun}${value === 1 ? '' : 's'}`;
 }
 
 /** The first characters, and no half of one. */

@@ -7,11 +7,21 @@ export interface Route {
   readonly query: URLSearchParams;
 }
 
+/** The token of a link to the portal that was opened, until it is exchanged. */
+export const linkToken = signal(takeToken());
 export const route = signal(parse(location.hash));
 
 addEventListener('hashchange', () => {
+  linkToken.value = takeToken() ?? linkToken.value;
   route.value = parse(location.hash);
 });
+
+/** It belongs neither into the history nor on the screen. */
+function takeToken(): string | null {
+  const token = /^#link=(\w+)$/.exec(location.hash)?.[1] ?? null;
+  if (token !== null) history.replaceState(null, '', '#/');
+  return token;
+}
 
 /** @param query leaves out what is null, missing or empty */
 export function href(path: string, query: Readonly<Record<string, string | null | undefined>> = {}): string {

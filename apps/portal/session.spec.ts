@@ -38,6 +38,22 @@ class FakeStorage {
   }
 }
 
+type Listener = (event: { readonly data: unknown }) => void;
+
+/** The channel between the tabs of one browser, without its delays. */
+class FakeChannel {
+  static open: FakeChannel[] = [];
+  onmessage: Listener | null = null;
+
+  constructor() {
+    FakeChannel.open.push(this);
+  }
+
+  postMessage(data: unknown): void {
+    for (const other of FakeChannel.open) if (other !== this) other.onmessage?.({ data });
+  }
+}
+
 describe('A page of the portal', () => {
   let answer: (path: string, key: string) => Answer | Promise<Answer>;
   let asked: string[];
@@ -46,6 +62,12 @@ describe('A page of the portal', () => {
 
   /** The page as it is after a reload. */
   async function load() {
+    FakeChannel.open = [];
+    return another();
+  }
+
+  /** A further tab of the same browser. */
+  async function another() {
     jest.resetModules();
     const session = await import('./session.js');
     return { ...session, ...(await import('./connection.js')), draft: await import('./draft.js') };
@@ -57,6 +79,7 @@ describe('A page of the portal', () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
     [answer, asked, tab, browser] = [serve, [], new FakeStorage(), new FakeStorage()];
     const globals = {
+      BroadcastChannel: FakeChannel,
       window: { sessionStorage: tab, localStorage: browser },
       ...{ location: { origin: ORIGIN }, document: { querySelector: () => null } },
       fetch: async (url: string, { headers }: { headers: Headers }) => {
@@ -162,6 +185,74 @@ describe('A page of the portal', () => {
     answer = serve;
     await open.signIn('slc_other');
     expect([open.apiKey.value, open.pause.value]).toEqual(['slc_other', null]);
+  });
+
+  describe('with another tab', () => {
+    /** The other tab has a session of its own. */
+    const openAnother = async () => {
+      Object.defineProperty(globalThis, 'window', {
+        value: { sessionStorage: new FakeStorage(), localStorage: browser },
+        ...{ configurable: true, writable: true },
+      });
+      return another();
+    };
+
+    it.each(['before', 'after'])(
+      'shares a sign-in that was made %s, and keeps it in no storage of the browser',
+      async (when) => {
+        if (when === 'before') await open.signIn('slc_right');
+        const other = await openAnother();
+        if (when === 'after') await open.signIn('slc_right');
+        expect([other.apiKey.value, other.isResuming.value]).toEqual(['slc_right', true]);
+        await other.findScopes();
+        expect([other.can('messages:send'), other.isResuming.value]).toEqual([true, false]);
+        expect(browser.everKept).toEqual([]);
+      },
+    );
+
+    it('is signed out with it, and takes its next key', async () => {
+      await open.signIn('slc_right');
+      const other = await openAnother();
+      await other.findScopes();
+      open.switchKey({ ...KEY, id: 'key_2', key: 'slc_next' } as never);
+      expect([other.apiKey.value, other.ownKeyId.value]).toEqual(['slc_next', 'key_2']);
+      other.signOut('Bye.');
+      expect([open.apiKey.value, open.scopes.value, open.notice.value]).toEqual([null, null, 'You are signed out.']);
+    });
+
+    it('has a session of its own with another key', async () => {
+      await open.signIn('slc_right');
+      const other = await openAnother();
+      other.signOut();
+      await other.signIn('slc_other');
+      await open.signIn('slc_right');
+      expect([open.apiKey.value, other.apiKey.value]).toEqual(['slc_right', 'slc_other']);
+      other.signOut();
+      expect(open.apiKey.value).toBe('slc_right');
+    });
+  });
+
+  it('keeps a key in the browser if the visitor wants that, until the visitor is signed out', async () => {
+    await open.signIn('slc_right', true);
+    expect([...browser.items]).toEqual([['sluice.key', 'slc_right']]);
+    tab.items.clear();
+    open = await load();
+    expect([open.apiKey.value, open.isKept.value, open.isResuming.value]).toEqual(['slc_right', true, true]);
+    await open.findScopes();
+    open.keepSignedIn(false);
+    expect([[...browser.items], tab.items.get('sluice.key')]).toEqual([[], 'slc_right']);
+    open.keepSignedIn(true);
+    open.signOut();
+    expect([browser.items.size, tab.items.size]).toEqual([0, 0]);
+  });
+
+  it('shows the first key of an account also after a reload, until it is stored', async () => {
+    await open.signUp('Acme');
+    open = await load();
+    expect(open.firstKey.value?.key).toBe('slc_new');
+    open.firstKey.value = null;
+    open = await load();
+    expect(open.firstKey.value).toBeNull();
   });
 
   it('works without any storage', async () => {

@@ -1,7 +1,8 @@
-import { effect, signal } from '@preact/signals';
+import { batch, effect, signal } from '@preact/signals';
 import { Sluice, type Account, type NewApiKey, type Scope } from '#client/index.js';
 import { apiKey, BASE_URL, call, connect, forgetKey, notice } from './connection.js';
 import { recall, remember } from './storage.js';
+import { listen, tell } from './tabs.js';
 
 const STORED = 'sluice.key';
 const STORED_PROFILE = 'sluice.profile';
@@ -14,9 +15,11 @@ interface Profile {
   readonly keyId: string;
   readonly scopes: readonly Scope[];
   readonly account: Account | null;
+  readonly firstKey: NewApiKey | null;
 }
 
-connect(recall('sessionStorage', STORED), {
+const kept = recall('localStorage', STORED);
+connect(recall('sessionStorage', STORED) ?? kept, {
   probe: (client) => client.account.keys.current(),
   onRefused: () => {
     if (scopes.value === null && !isResuming.value) return;
@@ -36,7 +39,9 @@ export const account = signal(profile?.account ?? null);
 /** Whether the tab was reloaded, and what its key may do is not known yet. */
 export const isResuming = signal(apiKey.peek() !== null && profile === null);
 /** The first key of an account that was created here, until the visitor has stored it. */
-export const firstKey = signal<NewApiKey | null>(null);
+export const firstKey = signal<NewApiKey | null>(profile?.firstKey ?? null);
+/** Whether the browser keeps the key after its last tab is closed. */
+export const isKept = signal(kept !== null && apiKey.peek() === kept);
 
 /** What nothing shows again. */
 export interface Issued {
@@ -58,22 +63,53 @@ export const can = (scope: Scope): boolean => scopes.value?.has(scope) === true;
 export async function signUp(name: string): Promise<void> {
   const { apiKey: issued } = await Sluice.signUp({ baseUrl: BASE_URL, maxTries: 1, name });
   firstKey.value = issued;
-  apiKey.value = issued.key;
-  notice.value = '';
-  ownKeyId.value = issued.id;
-  scopes.value = new Set(issued.scopes);
-  await loadAccount().catch(() => undefined);
+  await enter(issued);
 }
 
-/** Goes on with a key that replaces the own one. */
-export function switchKey(issued: NewApiKey): void {
-  apiKey.value = issued.key;
-  ownKeyId.value = issued.id;
+/** Signs in by a link to the portal, which works once. */
+export async function openLink(token: string): Promise<void> {
+  const issued = await Sluice.openPortalLink({ baseUrl: BASE_URL, maxTries: 1, token });
+  firstKey.value = null;
+  account.value = null;
+  isKept.value = false;
+  await enter(issued);
+}
+
+/** @param keep whether the browser keeps the key after its last tab is closed */
+export function keepSignedIn(keep: boolean): void {
+  isKept.value = keep;
+  if (!keep) remember('localStorage', STORED, null);
+  share();
+}
+
+function share(): void {
+  const key = apiKey.peek();
+  if (key !== null && scopes.peek() !== null) tell({ kind: 'key', key, isKept: isKept.peek() });
+}
+
+async function enter(issued: NewApiKey): Promise<void> {
+  batch(() => {
+    apiKey.value = issued.key;
+    notice.value = '';
+    ownKeyId.value = issued.id;
+    scopes.value = new Set(issued.scopes);
+    isResuming.value = false;
+  });
+  share();
+  if (can('account:manage')) await loadAccount().catch(() => undefined);
+}
+
+/** Goes on with a key that replaces the own one, in all tabs. */
+export function switchKey({ key, id }: NewApiKey): void {
+  if (apiKey.value !== null) tell({ kind: 'switch', from: apiKey.value, to: key, id });
+  apiKey.value = key;
+  ownKeyId.value = id;
 }
 
 /** Keeps the key if it is valid. */
-export async function signIn(key: string): Promise<void> {
+export async function signIn(key: string, keep = false): Promise<void> {
   apiKey.value = key;
+  isKept.value = keep;
   try {
     await findScopes();
   } catch (error) {
@@ -81,14 +117,19 @@ export async function signIn(key: string): Promise<void> {
     throw error;
   }
   notice.value = '';
+  share();
 }
 
+/** Signs out in all tabs. */
 export function signOut(sentence = ''): void {
+  const key = apiKey.peek();
   forgetKey(sentence);
+  isKept.value = false;
   scopes.value = null;
   account.value = null;
   firstKey.value = null;
   isResuming.value = false;
+  if (key !== null) tell({ kind: 'out', key });
 }
 
 async function loadAccount(): Promise<void> {
@@ -117,9 +158,44 @@ effect(() => {
   // A key is kept once it is known to be valid.
   if (key !== null && known === null) return;
   remember('sessionStorage', STORED, key);
-  const found: Profile = { keyId: ownKeyId.value, scopes: [...(known ?? [])], account: account.value };
+  if (isKept.value) remember('localStorage', STORED, key);
+  const found: Profile = {
+    ...{ keyId: ownKeyId.value, scopes: [...(known ?? [])], account: account.value },
+    firstKey: firstKey.value,
+  };
   remember('sessionStorage', STORED_PROFILE, key === null ? null : JSON.stringify(found));
 });
 
 // Its plan may be another one by now.
 if (profile !== null && can('account:manage')) loadAccount().catch(() => undefined);
+
+// A tab without a key takes that of another one, whenever it hears of one.
+listen((word) => {
+  const key = apiKey.peek();
+  switch (word.kind) {
+    case 'ask':
+      share();
+      return;
+    case 'key':
+      if (key === null) {
+        batch(() => {
+          apiKey.value = word.key;
+          isKept.value = word.isKept;
+          isResuming.value = true;
+        });
+      } else if (key === word.key) {
+        isKept.value = word.isKept;
+      }
+      return;
+    case 'switch':
+      if (key === word.from) {
+        apiKey.value = word.to;
+        ownKeyId.value = word.id;
+      }
+      return;
+    case 'out':
+      // A first key that is not stored yet would be lost.
+      if (key === word.key && firstKey.peek() === null) signOut('You are signed out.');
+  }
+});
+if (apiKey.peek() === null) tell({ kind: 'ask' });

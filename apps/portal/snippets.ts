@@ -90,3 +90,8 @@ export const leaseSnippet = (baseUrl: string): string => `curl ${baseUrl}/messag
   -H 'Authorization: Bearer <API_KEY>' \\
   -H 'Content-Type: application/json' \\
   -d '{"max":10,"seconds":60,"wait":20}'`;
+
+/** For those without an account: it works as it is. */
+export const signUpSnippet = (baseUrl: string): string => `curl ${baseUrl}/accounts \\
+  -H 'Content-Type: application/json' \\
+  -d '{"name":"Acme"}'`;

@@ -20,6 +20,7 @@ import { AdminAccountsController } from './adapters/http/admin-accounts.controll
 import { ApiKeyGuard } from './adapters/http/api-key.guard.js';
 import { ApiKeysController } from './adapters/http/api-keys.controller.js';
 import { AuditController } from './adapters/http/audit.controller.js';
+import { OpenedLinksController, PortalLinksController } from './adapters/http/portal-links.controller.js';
 import { PlansController } from './adapters/http/plans.controller.js';
 import { existingSignupPlan } from './adapters/postgres/existing-plan.js';
 import { openKeySecrets } from './adapters/postgres/open-key-secrets.js';
@@ -33,6 +34,7 @@ import { CreateApiKey } from './application/create-api-key.js';
 import { KeySecrets } from './application/key-secrets.js';
 import { LastUsedTracker } from './application/last-used-tracker.js';
 import { Plans } from './application/plans.js';
+import { PortalLinks } from './application/portal-links.js';
 import { ReadAccounts } from './application/read-accounts.js';
 import { RevokeApiKey } from './application/revoke-api-key.js';
 import { RotateApiKey } from './application/rotate-api-key.js';
@@ -55,13 +57,20 @@ const core: FactoryProvider[] = [
   { provide: SIGNUP_PLAN, useFactory: existingSignupPlan, inject: [SETTINGS, Plans] },
   provide(SignUp, [Accounts, Plans, SIGNUP_PLAN, KeySecrets, Ids, Clock]),
   provide(CreateApiKey, [Accounts, KeySecrets, Ids, Clock]),
+  provide(PortalLinks, [Accounts, KeySecrets, Ids, Clock]),
   provide(RotateApiKey, [Accounts, KeySecrets, Ids, Clock]),
   provide(RevokeApiKey, [Accounts, Clock]),
   provide(ReadAccounts, [Accounts, KeySecrets, LastUsedTracker]),
   provide(ChangeAccount, [Accounts, Plans]),
 ];
 
-const OPERATORS = [AdminAccountsController, PlansController, AuditController];
+const OPERATORS = [
+  AdminAccountsController,
+  PlansController,
+  PortalLinksController,
+  OpenedLinksController,
+  AuditController,
+];
 
 @Module({ providers: core, exports: [AuthenticateCaller, SignUp] })
 export class AccountsModule implements OnApplicationShutdown {

@@ -53,6 +53,13 @@ export const ACCOUNTS_ERRORS = {
     cure: 'Use an id from GET /api-keys. It starts with key_ and is not the secret key.',
     example: 'The account has no active key with this id.',
   },
+  portal_link_not_found: {
+    status: 404,
+    title: 'The link to the portal cannot be opened',
+    cause: 'The token of the link is unknown: it was exchanged before, has expired, or was revoked.',
+    cure: 'Make another link with POST /admin/accounts/{id}/portal-links. A customer asks the operator for one.',
+    example: 'The link was used, has expired or was revoked. Ask whoever gave it to you for another one.',
+  },
   plan_not_found: {
     status: 404,
     title: 'The plan does not exist',

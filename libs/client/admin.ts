@@ -14,6 +14,8 @@ import type {
   OperatorsAccountChanges,
   Plan,
   PlanInput,
+  PortalLink,
+  PortalLinkInput,
   UsagePeriod,
 } from './types.js';
 import type { UsageHistoryOptions } from './usage.js';
@@ -108,6 +110,11 @@ export class Accounts {
   /** Makes a key for an account, for example for one that has lost its keys. `key` of the result is shown only once. */
   createKey(id: string, input: NewApiKeyInput, options?: CallOptions): Promise<NewApiKey> {
     return this.#transport.json('POST', pathOf`/admin/accounts/${id}/api-keys`, { ...options, body: input });
+  }
+
+  /** Makes a link that opens the portal once, for a customer without a key. It is an API key of the account. */
+  createPortalLink(id: string, input: PortalLinkInput, options?: CallOptions): Promise<PortalLink> {
+    return this.#transport.json('POST', pathOf`/admin/accounts/${id}/portal-links`, { ...options, body: input });
   }
 
   /** Revokes a key of an account, also its last one. */

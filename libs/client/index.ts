@@ -69,6 +69,8 @@ export type {
   Page,
   Plan,
   PlanInput,
+  PortalLink,
+  PortalLinkInput,
   Problem,
   QueuedFilter,
   Scope,

@@ -33,6 +33,7 @@ export interface components {
       | 'plan_changed'
       | 'plan_in_use'
       | 'plan_not_found'
+      | 'portal_link_not_found'
       | 'rate_limit_exceeded'
       | 'request_timeout'
       | 'signup_closed'
@@ -583,6 +584,57 @@ export interface components {
        * @example 20
        */
       maxEndpoints?: number | null;
+    };
+    CreatePortalLinkBody: {
+      /**
+       * @description What the link allows.
+       * @example [
+       *       "messages:read"
+       *     ]
+       */
+      scopes: components['schemas']['Scope'][];
+      /**
+       * @description After how many seconds the link expires, and the visitor is signed out. Defaults to 3600.
+       * @example 900
+       */
+      expiresInSeconds?: number;
+    };
+    /** @description A link that opens the portal once. */
+    PortalLink: {
+      /**
+       * @description The id of the API key that the link is exchanged for.
+       * @example key_01h455vb4pex5vsknk084sn02q
+       */
+      id: string;
+      /**
+       * Format: uri
+       * @description Where to send the visitor. Whoever has it can open it, so keep it out of logs.
+       * @example https://sluice.example.com/#link=slp_…
+       */
+      url: string;
+      /**
+       * @description What the link allows.
+       * @example [
+       *       "messages:send",
+       *       "messages:read",
+       *       "messages:consume",
+       *       "account:manage"
+       *     ]
+       */
+      scopes: components['schemas']['Scope'][];
+      /**
+       * Format: date-time
+       * @description When the link expires, and the visitor is signed out.
+       * @example 2026-11-21T09:30:00.123Z
+       */
+      expiresAt: string;
+    };
+    OpenPortalLinkBody: {
+      /**
+       * @description What follows `#link=` in the URL of the link.
+       * @example slp_…
+       */
+      token: string;
     };
     /** @description A change by an operator. */
     AuditEntry: {
@@ -1780,7 +1832,8 @@ export interface ErrorCodes {
     | 'endpoint_not_found'
     | 'message_not_found'
     | 'not_found'
-    | 'plan_not_found';
+    | 'plan_not_found'
+    | 'portal_link_not_found';
   405: 'method_not_allowed';
   408: 'request_timeout';
   409:

@@ -7,7 +7,7 @@ import { Leases } from './leases.js';
 import { Messages } from './messages.js';
 import type { RateLimit } from './rate-limit.js';
 import { Transport, type CallOptions, type TransportOptions } from './transport.js';
-import type { NewAccount, SignUpInput } from './types.js';
+import type { NewAccount, NewApiKey, SignUpInput } from './types.js';
 
 export interface SluiceOptions extends TransportOptions {
   /** `slc_…`; for `admin`, the operators' key. */
@@ -52,6 +52,14 @@ export class Sluice {
   /** Creates an account with a first API key, which is shown only once. Requires no key. */
   static signUp({ name, ...options }: TransportOptions & SignUpInput, call: CallOptions = {}): Promise<NewAccount> {
     return new Transport(null, options).json('POST', '/accounts', { ...call, body: { name } });
+  }
+
+  /** Exchanges the token of a link to the portal, as the portal does: it works once. `key` of the result is shown only once. */
+  static openPortalLink(
+    { token, ...options }: TransportOptions & { readonly token: string },
+    call: CallOptions = {},
+  ): Promise<NewApiKey> {
+    return new Transport(null, options).json('POST', '/portal-links/open', { ...call, body: { token } });
   }
 
   /** How many requests remain, as the last response said; null before the first one. */

@@ -32,6 +32,7 @@ export type Acknowledgement = Schemas['Acknowledgement'];
 export type OperatorsAccount = Schemas['OperatorsAccount'];
 export type CreatedAccount = Schemas['CreatedAccount'];
 export type AccountDeletion = Schemas['AccountDeletion'];
+export type PortalLink = Schemas['PortalLink'];
 export type Ban = Schemas['Ban'];
 export type Plan = Schemas['Plan'];
 export type AuditEntry = Schemas['AuditEntry'];
@@ -60,6 +61,7 @@ export type EndpointChanges = Input<Schemas['ChangeEndpointBody']>;
 export type LeaseInput = Input<Schemas['LeaseBody']>;
 export type Lease = Schemas['AcknowledgedLease'];
 export type NewAccountInput = Input<Schemas['CreateAccountBody']>;
+export type PortalLinkInput = Input<Schemas['CreatePortalLinkBody']>;
 export type OperatorsAccountChanges = Input<Schemas['ChangeAccountBody']>;
 export type PlanInput = Input<Schemas['PutPlanBody']>;
 

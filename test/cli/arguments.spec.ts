@@ -120,6 +120,7 @@ const ARGUMENTS: Readonly<Record<string, string>> = {
   'admin accounts suspend': 'acct_x',
   'admin accounts resume': 'acct_x',
   'admin accounts delete': 'acct_x --yes',
+  'admin accounts portal-link': 'acct_x --scope messages:read',
   'admin accounts keys list': 'acct_x',
   'admin accounts keys create': 'acct_x name',
   'admin accounts keys revoke': 'acct_x key_x --yes',

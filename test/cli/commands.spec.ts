@@ -371,6 +371,12 @@ describe('The command line', () => {
     expect(await cli.json(...accounts, 'list', '--name', 'nobody')).toEqual([]);
     expect(await cli.json(...accounts, 'rename', id, 'Grey Whale')).toMatchObject({ name: 'Grey Whale' });
     expect((await cli.run([...accounts, 'get', id])).stdout).toMatch(/Name\tGrey Whale\nExternal id\twhale-1\n/);
+    const link = [...accounts, 'portal-link', id, '--scope', 'messages:read', 'messages:send', '--expires-in', '60'];
+    expect(await cli.run(link)).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/#link=slp_\w{40}\n$/) as string,
+    });
+    expect(await cli.json(...link)).toMatchObject({ scopes: ['messages:read', 'messages:send'] });
     expect(await cli.json(...accounts, 'update', id, '--no-external-id')).toMatchObject({ externalId: null });
     expect((await cli.run([...accounts, 'delete', id])).code).toBe(2);
     expect(await api.knows(key)).toBe(true);

@@ -124,9 +124,13 @@ const COMMANDS = [
   ...['list', 'get acct_x', 'update acct_x --plan pro', 'suspend acct_x', 'resume acct_x', 'rename acct_x name'].map(
     (command) => `admin accounts ${command}`,
   ),
-  ...['create name', 'delete acct_x --yes', 'keys list acct_x', 'keys create acct_x name'].map(
-    (command) => `admin accounts ${command}`,
-  ),
+  ...[
+    'create name',
+    'delete acct_x --yes',
+    'keys list acct_x',
+    'keys create acct_x name',
+    'portal-link acct_x --scope messages:read',
+  ].map((command) => `admin accounts ${command}`),
   ...['admin accounts keys revoke acct_x key_x --yes', 'admin bans list', 'admin bans lift key_x'],
   ...['consume --exec true', 'listen --forward-to localhost:3000'],
   ...['admin plans list', 'admin plans get x', 'admin plans put x --individual', 'admin plans delete x --yes'],

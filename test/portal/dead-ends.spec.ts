@@ -1,6 +1,7 @@
 import { Fleet } from '../support/fleet.js';
+import { until } from '../support/processes.js';
 import { describeUnless } from '../support/skipping.js';
-import type { Account } from '../support/api.js';
+import { accountOf, ownApi, type Account } from '../support/api.js';
 import { missing, Visitor } from './visitor.js';
 
 describeUnless(missing)('In the portal, a visitor is told what to do next', () => {
@@ -21,30 +22,60 @@ describeUnless(missing)('In the portal, a visitor is told what to do next', () =
   });
 
   it.each([
-    ['without an endpoint', () => Promise.resolve(''), 1],
+    ['without an endpoint', () => Promise.resolve(), 1],
     ['with a disabled endpoint', () => endpoint({ enabled: false }), 1],
     ['with an endpoint', () => endpoint(), 0],
   ] as const)('who chooses webhooks %s, before and after', async (_what, prepare, warnings) => {
     const { page } = visitor;
-    const id = await prepare();
-    await visit('#/endpoints');
-    await page.getByText(id === '' ? 'Add your first endpoint' : 'https://example.com/hooks').waitFor();
+    await prepare();
+    await visit('#/settings');
     const warning = page.getByText('No endpoint is enabled');
+    await page.getByRole('radio', { name: /^Worker/ }).waitFor();
     expect(await warning.count()).toBe(0);
+    const looked = page.waitForResponse((response) => response.url().includes('/endpoints'));
     await page.getByRole('radio', { name: /^Webhooks/ }).check();
-    expect(await warning.count()).toBe(warnings);
+    await looked;
+    await until(async () => (await warning.count()) === warnings);
     await visitor.button('Save').click();
-    await page.locator('button[type=submit][aria-disabled=true]').waitFor();
+    await until(async () => (await ask('GET /account')).body.delivery === 'webhooks');
     expect(await warning.count()).toBe(warnings);
+    await page.getByRole('link', { name: 'Send', exact: true }).click();
+    await page.getByText('It is posted to the endpoints that are enabled then.').waitFor();
+    await until(async () => (await warning.count()) === warnings);
     if (warnings > 0) await visitor.expectGoodLooks('portal-no-endpoint');
   });
 
   it('who chooses to pull, with a request that leases messages', async () => {
     const { page } = visitor;
-    await visit('#/endpoints');
+    await visit('#/settings');
     await page.getByRole('radio', { name: /^Pull/ }).check();
     await page.getByLabel('A command that leases messages').getByText(`${fleet.client.url}/messages/lease`).waitFor();
     await visitor.expectGoodLooks('portal-pull');
+  });
+
+  it('who sends a message that nobody gets', async () => {
+    const { page } = visitor;
+    await ask('PATCH /account', { delivery: 'webhooks' });
+    await visit('#/send');
+    await page.getByRole('link', { name: 'add or enable one' }).waitFor();
+    await page.getByLabel('Message', { exact: true }).focus();
+    await page.keyboard.press('Control+Enter');
+    await page.getByText('no endpoint was enabled when it was accepted').waitFor();
+    expect(await page.getByText('stored and queued').count()).toBe(0);
+    await visitor.expectGoodLooks('portal-send-no-endpoint');
+  });
+
+  it('whose endpoint would be on the own machine', async () => {
+    const { page } = visitor;
+    visitor.expects('400');
+    await visit('#/endpoints');
+    await page.getByRole('link', { name: 'choose webhooks' }).waitFor();
+    await visitor.button('Add an endpoint').first().click();
+    await page.getByLabel('URL', { exact: true }).fill('http://127.0.0.1:3000/hook');
+    await visitor.button('Add the endpoint').click();
+    const error = await page.getByText('url must not contain a private address').innerText();
+    expect(error).toContain('sluice listen');
+    expect(error).toContain('WEBHOOK_ALLOW_PRIVATE');
   });
 
   it('whose message had no endpoint', async () => {
@@ -66,5 +97,24 @@ describeUnless(missing)('In the portal, a visitor is told what to do next', () =
     await visitor.button('Disable').click();
     await visitor.button('Enable').waitFor();
     expect(await visitor.button('Replay messages').count()).toBe(0);
+  });
+});
+
+describeUnless(missing)('In the portal of a service without SECRETS_KEY', () => {
+  const api = ownApi({ SECRETS_KEY: '' });
+  const account = accountOf(api);
+  const visitor = Visitor.forEach();
+
+  it('a visitor learns before and after choosing webhooks that nothing is posted', async () => {
+    const { page } = visitor;
+    visitor.expects('403');
+    await visitor.visit(api.url, account.key, '#/settings');
+    await page.getByRole('radio', { name: /^Webhooks/ }).check();
+    const warning = page.getByText('Webhooks are not enabled here');
+    await warning.waitFor();
+    await visitor.button('Save').click();
+    await page.getByRole('link', { name: 'Send', exact: true }).click();
+    await warning.waitFor();
+    await visitor.expectGoodLooks('portal-no-secrets-key');
   });
 });

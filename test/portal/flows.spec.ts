@@ -38,6 +38,7 @@ describeUnless(missing)('In the portal', () => {
     await visit('#/usage');
     await page.getByRole('link', { name: 'API keys' }).click();
     await visitor.button('Create a key').click();
+    await page.getByLabel('Send, cancel and retry messages').check();
     await page.getByLabel('Name').fill('billing');
     await page.keyboard.press('Enter');
     const key = await page.getByLabel('API key', { exact: true }).innerText();
@@ -188,7 +189,7 @@ describeUnless(missing)('In the portal', () => {
   it('the way of delivery changes when it is saved, not while it is chosen', async () => {
     const { page } = visitor;
     const delivery = async () => (await api().ask(account, 'GET /account')).body.delivery;
-    await visit('#/endpoints');
+    await visit('#/settings');
     await page.getByRole('radio', { name: /^Worker/ }).focus();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowDown');
@@ -236,7 +237,7 @@ describeUnless(missing)('In the portal', () => {
     visitor.expects('429');
     const { page } = visitor;
     await visit('#/send');
-    await page.getByText('Left this minute').waitFor();
+    await page.getByText('Used this minute').waitFor();
     const body = JSON.stringify({ code: 'rate_limit_exceeded', detail: 'The requests are used up.' });
     const refuse = (seconds: string) =>
       page.route(
@@ -401,7 +402,7 @@ describeUnless(missing)('In the portal', () => {
   it('deliveries are paused and resumed, which every page shows meanwhile', async () => {
     const { page } = visitor;
     const stored = async () => (await api().ask(account)).body.paused;
-    await visit('#/usage');
+    await visit('#/settings');
     const pausing = page.getByRole('switch', { name: 'Pause deliveries' });
     await pausing.click();
     await page.getByText('Messages are accepted, and wait until you resume.').waitFor();
@@ -416,7 +417,7 @@ describeUnless(missing)('In the portal', () => {
     await page.getByText('Messages are accepted, and wait until you resume.').waitFor({ state: 'detached' });
     expect(await stored()).toBe(false);
     await until(async () => (await message()).status === 'delivered');
-    await page.getByRole('link', { name: 'Usage' }).click();
+    await page.getByRole('link', { name: 'Settings' }).click();
     expect(await pausing.isChecked()).toBe(false);
   });
 

@@ -56,6 +56,24 @@ describe('The files of the portal', () => {
   });
 });
 
+describe('With PORTAL_FRAME_ANCESTORS', () => {
+  const api = ownApi({ PORTAL_FRAME_ANCESTORS: 'https://app.example.com, https://a.example.org' });
+
+  it('the portal may be embedded by these origins, and no other page by any', async () => {
+    const policies = await Promise.all(
+      ['/', '/docs'].map(async (path) => {
+        const { headers } = await fetch(api.url + path, { headers: BROWSER });
+        const policy = headers.get('content-security-policy') ?? '';
+        return [/frame-ancestors [^;]*/.exec(policy)?.[0], headers.get('x-frame-options')];
+      }),
+    );
+    expect(policies).toEqual([
+      ['frame-ancestors https://app.example.com https://a.example.org', null],
+      ["frame-ancestors 'none'", 'DENY'],
+    ]);
+  });
+});
+
 describe('With PORTAL=off', () => {
   const api = ownApi({ PORTAL: 'off' });
 

@@ -21,7 +21,7 @@ const click = (name: string) => (page: Page) => page.getByRole('button', { name,
 
 const VIEWS: readonly View[] = [
   { name: 'sign-up', hash: () => '', isPublic: true, shows: 'Create an account' },
-  { name: 'sign-in', hash: () => '#/sign-in', isPublic: true, shows: 'It stays in this tab' },
+  { name: 'sign-in', hash: () => '#/sign-in', isPublic: true, shows: 'The open tabs of this browser share it' },
   { name: 'overview', hash: () => '#/overview', shows: 'Last failed messages' },
   { name: 'send', hash: () => '#/send', shows: 'delivered', prepare: click('Send the message') },
   { name: 'messages', hash: () => '#/messages', shows: 'Order 4711 is paid' },
@@ -32,6 +32,7 @@ const VIEWS: readonly View[] = [
   { name: 'create-key', hash: () => '#/keys', shows: 'What the key is for.', prepare: click('Create a key') },
   { name: 'webhooks', hash: () => '#/endpoints', shows: 'https://example.com/hooks' },
   { name: 'endpoint', hash: ({ endpoint }) => `#/endpoints/${endpoint}`, shows: 'Recent deliveries' },
+  { name: 'settings', hash: () => '#/settings', shows: 'Pause deliveries' },
   { name: 'simulator', hash: () => '#/simulator', shows: 'refused with 429', prepare: click('Simulate') },
 ];
 

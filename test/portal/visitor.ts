@@ -1,7 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { CHROMIUM, startBrowser } from '../support/browser.js';
 
 export const missing =
@@ -35,6 +35,11 @@ export class Visitor {
   /** @param statuses like `404`, or `net::` for a server that is away */
   expects(...statuses: string[]): void {
     this.expected = statuses;
+  }
+
+  /** A window of somebody elsewhere, such as in another time zone. */
+  browserIn(options: BrowserContextOptions): Promise<BrowserContext> {
+    return this.browser.newContext(options);
   }
 
   private async open(): Promise<void> {

@@ -139,6 +139,22 @@ export function addOperatorsAccounts(admin: Command, context: Context): void {
       context.output.result(deletion, () => `${id} is deleted. Its data is being removed.`);
     });
 
+  const link = accounts
+    .command('portal-link')
+    .description('Create a link that opens the portal once, for a customer without a key')
+    .addArgument(idArgument('acct'))
+    .addOption(new Option('--scope <scope...>', 'what it allows').choices(SCOPES).makeOptionMandatory())
+    .addOption(
+      new Option('--expires-in <seconds>', 'until it expires, and its visitor is signed out (3600)').argParser(
+        integer(1, 86_400),
+      ),
+    )
+    .action(async (id: string, { scope, expiresIn }: { scope: Scope[]; expiresIn?: number }) => {
+      const made = await api().accounts.createPortalLink(id, { scopes: scope, expiresInSeconds: expiresIn });
+      context.output.result(made, () => visible(made.url));
+    });
+  withExamples(link, 'sluice admin accounts portal-link acct_… --scope messages:read --expires-in 900');
+
   const keys = accounts.command('keys').description('Manage the keys of an account');
 
   keys

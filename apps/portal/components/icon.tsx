@@ -12,6 +12,8 @@ const PATHS = {
   audit: 'M3.5 2.5h9v11h-9zM6 5.5h4M6 8h4M6 10.5h2',
   queue: 'M2.5 3.5h11v2.5h-11zM2.5 6.8h11v2.5h-11zM2.5 10h11v2.5h-11z',
   simulator: 'M2 11c2 0 2-6 4-6s2 6 4 6 2-6 4-6',
+  settings:
+    'M2.5 5h5m4 0h2M2.5 11h2m4 0h5M9.5 3.2a1.8 1.8 0 1 1 0 3.6 1.8 1.8 0 0 1 0-3.6ZM6.5 9.2a1.8 1.8 0 1 1 0 3.6 1.8 1.8 0 0 1 0-3.6Z',
   copy: 'M6 6V3h7v7h-3M3 6h7v7H3z',
   check: 'm3 8.5 3.2 3L13 5',
   close: 'm4 4 8 8m0-8-8 8',

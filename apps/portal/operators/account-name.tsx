@@ -38,7 +38,6 @@ export function NameCard({ account, onChanged }: NameProps) {
             <input
               {...tied}
               required
-              maxLength={100}
               value={name}
               onInput={({ currentTarget }) => {
                 setEdited({ ...edited, name: currentTarget.value });

@@ -70,7 +70,12 @@ function SignIn() {
   return (
     <Welcome title="For operators" lead="Accounts and their plans, bans, and the queue of this Sluice.">
       <section class="card sign">
-        <SignInForm label="Operators’ key" wrong="This is not the operators’ key." signIn={signIn}>
+        <SignInForm
+          label="Operators’ key"
+          hint="It stays in this tab and is forgotten when you close it."
+          wrong="This is not the operators’ key."
+          signIn={signIn}
+        >
           <p class="hint">
             It is one of <code>ADMIN_API_KEY</code> of the API, without its name. With <code>npm start</code>, it is in
             the file <code>admin-api-key</code> of the data folder.

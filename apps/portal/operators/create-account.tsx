@@ -84,7 +84,6 @@ function CreateDialog({ onCreated, onClose }: CreateDialogProps) {
             <input
               {...tied}
               required
-              maxLength={100}
               placeholder="Acme"
               value={name}
               onInput={({ currentTarget }) => {

@@ -135,7 +135,7 @@ function OwnKeyRow({ apiKey, onOpen }: { apiKey: ApiKey; onOpen: (opened: Opened
 function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: () => void }) {
   const own = SCOPES.filter(can);
   const [name, setName] = useState('');
-  const [scopes, setScopes] = useState<readonly Scope[]>(own);
+  const [scopes, setScopes] = useState<readonly Scope[]>([]);
   const [days, setDays] = useState(0);
   const { run, isRunning, error } = useAction(async () => {
     const expiresAt = days === 0 ? undefined : new Date(Date.now() + days * DAY_MS);
@@ -151,7 +151,6 @@ function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: 
             <input
               {...tied}
               required
-              maxLength={100}
               placeholder="billing"
               value={name}
               onInput={({ currentTarget }) => {
@@ -176,7 +175,7 @@ function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: 
               </span>
             </label>
           ))}
-          {scopes.length === 0 && <p class="field-error">Choose at least one.</p>}
+          <p class="hint">Choose what the program does, and nothing else.</p>
         </fieldset>
         <Choice
           label="Expires"

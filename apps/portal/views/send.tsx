@@ -1,4 +1,4 @@
-import { ConnectionError, ServerError } from '#client/index.js';
+import { ConnectionError, ServerError, type DeliveryMode } from '#client/index.js';
 import { announce } from '../components/announcer.js';
 import { Button } from '../components/button.js';
 import { Snippets } from '../components/messages/code.js';
@@ -6,6 +6,7 @@ import { Field } from '../components/field.js';
 import { Form } from '../components/form.js';
 import { Icon } from '../components/icon.js';
 import { fieldsLine, MESSAGE_FIELDS, MessageFields, metadataProblem } from '../components/messages/message-fields.js';
+import { DeliveryWarning } from '../components/settings/delivery-warning.js';
 import { Card, Page, Status } from '../components/parts.js';
 import { fieldError, Problem } from '../components/problem.js';
 import { apiKey, call, pause } from '../connection.js';
@@ -25,10 +26,17 @@ import { useAction } from '../hooks.js';
 import { liveState, useMessageEvents } from '../live.js';
 import { chosenTime, localTime } from '../local-time.js';
 import { href } from '../router.js';
-import { can } from '../session.js';
+import { account, can } from '../session.js';
 
 const MAX_BYTES = 262_144;
 const MAX_DELAY_DAYS = 30;
+
+/** What a 202 means, by the way of delivery. */
+const LEADS: Readonly<Record<DeliveryMode, string>> = {
+  handler: 'A 202 means that the message is stored and queued, and will be delivered.',
+  webhooks: 'A 202 means that the message is stored. It is posted to the endpoints that are enabled then.',
+  pull: 'A 202 means that the message is stored. It waits until a program leases it.',
+};
 
 export function SendView() {
   const bytes = byteLength(text.value);
@@ -48,12 +56,13 @@ export function SendView() {
     };
     const message = await call((client) => client.messages.send(text.value, options));
     changed();
-    announce('The message is stored and queued.');
+    announce('The message is stored.');
     addSent(message);
   });
 
   return (
-    <Page title="Send" lead="A 202 means that the message is stored and queued, and will be delivered.">
+    <Page title="Send" lead={LEADS[account.value?.delivery ?? 'handler']}>
+      <DeliveryWarning mode={account.value?.delivery} />
       <div class="columns">
         <div>
           <Card title="Compose">
@@ -162,6 +171,9 @@ function SentMessage({ sent: { message, steps } }: { sent: Sent }) {
             </span>
           </li>
         ))}
+        {'failureReason' in message && message.failureReason === 'no_endpoint' && (
+          <li class="hint">no endpoint was enabled when it was accepted</li>
+        )}
         {due !== null && <li class="hint">due {formatTime(due)}</li>}
         {liveState.value !== 'live' && <li class="hint">no live updates</li>}
       </ol>

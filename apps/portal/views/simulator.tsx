@@ -28,8 +28,10 @@ interface Result {
 }
 
 export function SimulatorView() {
-  const [perMinute, setPerMinute] = useState(() => Math.round(1.2 * (account.value?.limits.perMinute ?? 60)));
-  const [minutes, setMinutes] = useState(3);
+  const [perMinute, setPerMinute] = useState(() =>
+    Math.min(MAX_REQUESTS, Math.round(1.2 * (account.value?.limits.perMinute ?? 60))),
+  );
+  const [minutes, setMinutes] = useState(() => Math.min(3, Math.floor(MAX_REQUESTS / perMinute)));
   const [pattern, setPattern] = useState<Pattern>('steady');
   const [result, setResult] = useState<Result | null>(null);
   const total = perMinute * minutes;

@@ -2,7 +2,6 @@ import { useState } from 'preact/hooks';
 import type { MessageStatus, Usage, UsageWindow } from '#client/index.js';
 import { Button } from '../components/button.js';
 import { Badge, Card, Figure, Page, Skeleton, Time } from '../components/parts.js';
-import { Pausing } from '../components/shell/paused.js';
 import { Problem } from '../components/problem.js';
 import { Ring } from '../components/charts/meter.js';
 import { UsageHistory } from '../components/charts/usage-history.js';
@@ -50,7 +49,6 @@ export function UsageView() {
       ) : (
         <Figures usage={data} round={round} />
       )}
-      <Pausing />
       {data !== null && (
         <p class="hint">
           All but the messages over time is refreshed every minute while you look. Each time counts as one request.

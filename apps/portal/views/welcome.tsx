@@ -1,15 +1,17 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Button } from '../components/button.js';
-import { Snippets } from '../components/messages/code.js';
+import { CopyButton } from '../components/button.js';
 import { Field } from '../components/field.js';
 import { Form } from '../components/form.js';
 import { fieldError, Problem } from '../components/problem.js';
 import { SignInForm } from '../components/welcome/sign-in-form.js';
+import { KeepSignedIn } from '../components/welcome/keep-signed-in.js';
 import { Welcome } from '../components/welcome/welcome.js';
-import { notice } from '../connection.js';
+import { BASE_URL, notice } from '../connection.js';
 import { useAction } from '../hooks.js';
 import { href, replace, route } from '../router.js';
 import { isSignUpOpen, signIn, signUp } from '../session.js';
+import { signUpSnippet } from '../snippets.js';
 
 export function WelcomeView() {
   const [place = 'sign-up'] = route.value.path;
@@ -27,8 +29,39 @@ export function WelcomeView() {
         {isSigningIn ? <SignIn /> : <SignUp />}
         {!isSignUpOpen && <p class="hint">Sign-up is closed here. Ask the operator for an account.</p>}
       </section>
-      <Snippets apiKey={null} />
+      <Steps />
     </Welcome>
+  );
+}
+
+/** What comes after the sign-in, and the same from a terminal. */
+function Steps() {
+  const command = signUpSnippet(BASE_URL);
+  return (
+    <section class="tour">
+      <ol>
+        <li>
+          <strong>Send.</strong> A 202 means that the message is stored, and survives any crash.
+        </li>
+        <li>
+          <strong>Watch.</strong> Each attempt, and what each endpoint answered, as it happens.
+        </li>
+        <li>
+          <strong>Recover.</strong> Retry, cancel or replay one message, or all that match.
+        </li>
+      </ol>
+      {isSignUpOpen && (
+        <>
+          <div class="tour-command">
+            <span>Or create an account from a terminal:</span>
+            <CopyButton text={command} what="command" />
+          </div>
+          <pre class="body" tabIndex={0} aria-label="A command that creates an account">
+            {command}
+          </pre>
+        </>
+      )}
+    </section>
   );
 }
 
@@ -47,7 +80,6 @@ function SignUp() {
           <input
             {...tied}
             required
-            maxLength={100}
             autocomplete="organization"
             placeholder="Acme"
             value={name}
@@ -69,13 +101,16 @@ function SignUp() {
 }
 
 function SignIn() {
+  const [keep, setKeep] = useState(false);
   return (
     <SignInForm
       label="API key"
       placeholder="slc_…"
+      hint="The open tabs of this browser share it. It is forgotten when the last one is closed."
+      options={<KeepSignedIn checked={keep} onChange={setKeep} />}
       wrong="This key is not valid: it is unknown, revoked or has expired."
       signIn={async (key) => {
-        await signIn(key);
+        await signIn(key, keep);
         if (['sign-in', 'sign-up', undefined].includes(route.value.path[0])) replace(href(''));
       }}
     >

@@ -67,6 +67,13 @@ export abstract class Accounts {
    */
   abstract addKey(key: ApiKey, hash: Buffer, by?: Actor): Promise<boolean | null>;
 
+  /**
+   * Gives a key another secret.
+   * @param old the hash that it must still have
+   * @returns whether it had that hash, and was not revoked
+   */
+  abstract exchangeSecret(key: ApiKey, old: Buffer, hash: Buffer): Promise<boolean>;
+
   /** @returns false when the account has no such key, or it is already revoked */
   abstract revokeKey(accountId: string, keyId: string, at: Date, by: Actor): Promise<boolean>;
 

@@ -1,15 +1,17 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { base32 } from '#kernel/typeid.js';
 
-const PREFIX = 'slc_';
+/** Of an API key, and of the token of a link to the portal. */
+const PREFIXES = { key: 'slc_', link: 'slp_' } as const;
+type Kind = keyof typeof PREFIXES;
 /** 160 random bits, as 32 characters of base32. */
 const RANDOM_BYTES = 20;
 /** 40 bits, as 8 characters: enough that guesses cost no query. */
 const MAC_BYTES = 5;
-const FORM = /^slc_[0-9a-hjkmnp-tv-z]{40}$/;
+const FORM = /^sl[cp]_[0-9a-hjkmnp-tv-z]{40}$/;
 
 /**
- * API keys: `slc_`, 160 random bits and a MAC of both, by which keys that were never issued are rejected without a
+ * API keys, and tokens of links to the portal: `slc_` or `slp_`, 160 random bits and a MAC of both, by which keys that were never issued are rejected without a
  * query. Only a keyed hash is stored. A fast one suffices, since 160 bits cannot be guessed: see docs/adr/0004.
  */
 export class KeySecrets {
@@ -32,19 +34,19 @@ export class KeySecrets {
   }
 
   /** A new key and the hash to store. */
-  issue(): { readonly key: string; readonly hash: Buffer } {
-    const body = PREFIX + base32(randomBytes(RANDOM_BYTES));
+  issue(kind: Kind = 'key'): { readonly key: string; readonly hash: Buffer } {
+    const body = PREFIXES[kind] + base32(randomBytes(RANDOM_BYTES));
     const key = body + mac(this.pepper, body);
     return { key, hash: hmac(this.pepper, 'hash', key) };
   }
 
-  /** The hash under which a key is stored, 32 bytes; null for a text that is no key of this service. */
-  hash(key: string): Buffer | null {
-    const pepper = this.pepperOf(key);
+  /** The hash under which a key or token is stored, 32 bytes; null for a text that is none of this service. */
+  hash(key: string, kind: Kind = 'key'): Buffer | null {
+    const pepper = key.startsWith(PREFIXES[kind]) ? this.pepperOf(key) : undefined;
     return pepper === undefined ? null : hmac(pepper, 'hash', key);
   }
 
-  /** Whether a text is a key that this service has issued, valid or not: its MAC is right. */
+  /** Whether a text is a key or token that this service has issued, valid or not: its MAC is right. */
   isOurs(key: string): boolean {
     return this.pepperOf(key) !== undefined;
   }

@@ -9,6 +9,9 @@ export const MAX_KEYS = 100;
 /** How long a key that was rotated may remain valid. */
 export const MAX_GRACE_SECONDS = 30 * 86_400;
 
+/** How long a link to the portal, and the key that it is exchanged for, may last. */
+export const MAX_LINK_SECONDS = 86_400;
+
 /** The stored part of an API key. The key itself is shown once and never stored. */
 export interface ApiKey {
   readonly id: string;
@@ -42,6 +45,11 @@ export function assertCanGrant(scopes: readonly string[], granted: readonly Scop
 
 export function apiKeyNotFound(): DomainError {
   return new DomainError('api_key_not_found', 'The account has no active key with this id.');
+}
+
+export function portalLinkNotFound(): DomainError {
+  const detail = 'The link was used, has expired or was revoked. Ask whoever gave it to you for another one.';
+  return new DomainError('portal_link_not_found', detail);
 }
 
 export function tooManyKeys(): DomainError {

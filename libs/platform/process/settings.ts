@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { parseDatabaseUrl } from '../database/database-url.js';
 import type { Environment, Format } from './environment.js';
 import type { OperatorKey } from '../http/access/secret.js';
-import { url } from './formats.js';
+import { matching, url } from './formats.js';
 import { readRedis } from '../redis/settings.js';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -30,9 +30,10 @@ const DATABASE_URL: Format<string> = {
   secret: true,
 };
 const COLLECTOR_URL = url('http://127.0.0.1:4318', /^https?:\/\/./);
+const PUBLIC_URL = matching('an origin like https://sluice.example.com', isOrigin);
 const NETWORKS = listOf('addresses and networks like 10.0.0.0/8', isNetwork);
 const HOST_NAMES = listOf('names like sluice.internal or *.svc.cluster.local', isHostName);
-const ORIGINS = listOf('origins like https://app.example.com', isOrigin);
+export const ORIGINS = listOf('origins like https://app.example.com', isOrigin);
 const FRACTION: Format<number> = {
   expected: 'a number from 0 to 1, like 0.1',
   parse: (number) => (/^\d*\.?\d+$/.test(number) && Number(number) <= 1 ? Number(number) : undefined),
@@ -52,6 +53,8 @@ export function readPlatformSettings(env: Environment) {
       // One caller may have a quarter, which at least one body must fit into.
       maxBufferedBytes: Math.max(1_048_576 * env.integer('MAX_BUFFERED_MB', 64, 8, 65_536), 4 * maxBodyBytes),
       trustProxy: env.read('TRUST_PROXY', [], NETWORKS),
+      /** Null if not set: requests are asked for it. */
+      publicUrl: env.read('PUBLIC_URL', null, PUBLIC_URL),
       corsOrigins: env.read('CORS_ORIGINS', [], ORIGINS),
       maxConnections: env.integer('MAX_CONNECTIONS', 10_000, 10, 1_000_000),
       // The usual proxies and load balancers keep a connection for 60 s: they should close it before we do.

@@ -46,6 +46,7 @@ const OPERATORS_ROUTES: readonly Attempt[] = [
   ['DELETE /admin/accounts/acct', [401]],
   ['GET /admin/accounts/acct/api-keys', [401]],
   ['POST /admin/accounts/acct/api-keys', [401], { name: 'new' }],
+  ['POST /admin/accounts/acct/portal-links', [401], { scopes: ['messages:read'] }],
   ['DELETE /admin/accounts/acct/api-keys/key', [401]],
   ['GET /admin/accounts/acct/usage/history', [401]],
   ['GET /admin/usage', [401]],
@@ -117,7 +118,8 @@ describe('Another account', () => {
     );
     const tried = ALL.map(([route]) => route);
     const isPattern = (route: string) => route.replace(/\/(key|ep|acct|plan)(?=\/|$)/g, '/{}');
-    const others = /^(\w+ \/(messages|events)(\/|$)|POST \/accounts$|GET \/(assets|openapi|docs|errors|$))/;
+    const others =
+      /^(\w+ \/(messages|events)(\/|$)|POST \/(accounts|portal-links\/open)$|GET \/(assets|openapi|docs|errors|$))/;
     const expected = documented.map((route) => route.replace(/\{\w+\}/g, '{}')).filter((route) => !others.test(route));
     expect(expected.toSorted()).toEqual(tried.map(isPattern).toSorted());
   });

@@ -94,6 +94,11 @@ describe('A management call that is repeated with its Idempotency-Key', () => {
       ...{ status: 201, route: () => Promise.resolve(`POST /admin/accounts/${account.id}/api-keys`) },
     },
     {
+      ...{ name: 'an operator that creates a link to the portal', by: () => OPERATOR, status: 201 },
+      ...{ body: { scopes: ['messages:read'] }, other: { scopes: ['messages:send'] } },
+      route: () => Promise.resolve(`POST /admin/accounts/${account.id}/portal-links`),
+    },
+    {
       ...{ name: 'an operator that revokes a key', by: () => OPERATOR, status: 204 },
       route: () => Promise.resolve(`DELETE /admin/accounts/${account.id}/api-keys/${account.keyId}`),
     },

@@ -68,6 +68,7 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
     'createAnyApiKey 409',
     'createAccount 422',
     'createAnyApiKey 422',
+    'createPortalLink 422',
     'revokeAnyApiKey 409',
     'revokeAnyApiKey 422',
     'retryFailedMessages 409',
@@ -81,6 +82,7 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
     'rotateSecret 422',
     'replayEndpoint 422',
   ],
+  'admin/portal-links': ['createPortalLink 201', 'createPortalLink 409', 'openPortalLink 201', 'openPortalLink 403'],
   'admin/change-plan': ['changeAccount 200'],
   'admin/bans': ['listBans 200', 'liftBan 204'],
   'endpoints/endpoints': [

@@ -3,22 +3,22 @@ import { formatNumber } from '../../format.js';
 import { useNow } from '../../hooks.js';
 import { Meter } from '../charts/meter.js';
 
-/** What is left of the minute, as the last response said. */
+/** What is used of the minute, as the last response said. */
 export function Remaining() {
   const now = useNow();
   const minute = rateLimit.value?.windows.find(({ name }) => name === 'minute');
   if (minute === undefined) return <div class="remaining" />;
   const isOver = minute.resetsAt.getTime() <= now;
-  const remaining = isOver ? minute.limit : minute.remaining;
+  const used = isOver ? 0 : minute.limit - minute.remaining;
   return (
     <div class="remaining">
       <p>
-        <span>Left this minute</span>
+        <span>Used this minute</span>
         <span>
-          {formatNumber(remaining)} of {formatNumber(minute.limit)}
+          {formatNumber(used)} of {formatNumber(minute.limit)}
         </span>
       </p>
-      <Meter label="Requests used this minute" used={minute.limit - remaining} limit={minute.limit} />
+      <Meter label="Requests used this minute" used={used} limit={minute.limit} />
     </div>
   );
 }

@@ -12,6 +12,10 @@ interface SignInFormProps {
   /** What the key is, such as "API key". */
   readonly label: string;
   readonly placeholder?: string;
+  /** Where it is kept. */
+  readonly hint: string;
+  /** Below the key. */
+  readonly options?: ComponentChildren;
   /** The sentence for a wrong key. */
   readonly wrong: string;
   /** Rejects if the key is wrong. */
@@ -19,7 +23,7 @@ interface SignInFormProps {
   readonly children?: ComponentChildren;
 }
 
-export function SignInForm({ label, placeholder, wrong, signIn, children }: SignInFormProps) {
+export function SignInForm({ label, placeholder, hint, options, wrong, signIn, children }: SignInFormProps) {
   const [key, setKey] = useState('');
   const field = useRef<HTMLInputElement>(null);
   // At once: after the next frame, the visitor may have begun to type.
@@ -37,11 +41,7 @@ export function SignInForm({ label, placeholder, wrong, signIn, children }: Sign
           {notice.value}
         </p>
       )}
-      <Field
-        label={label}
-        hint="It stays in this tab and is forgotten when you close it."
-        error={isWrong ? wrong : undefined}
-      >
+      <Field label={label} hint={hint} error={isWrong ? wrong : undefined}>
         {(tied) => (
           <input
             {...tied}
@@ -59,6 +59,7 @@ export function SignInForm({ label, placeholder, wrong, signIn, children }: Sign
           />
         )}
       </Field>
+      {options}
       {!isWrong && <Problem error={error} />}
       <Button type="submit" look="primary" isBusy={isRunning}>
         {isRunning ? 'Signing in …' : 'Sign in'}

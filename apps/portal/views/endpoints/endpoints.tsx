@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks';
-import { SluiceError, type DeliveryMode, type Endpoint } from '#client/index.js';
-import { announce } from '../../components/announcer.js';
+import { SluiceError, type Endpoint } from '#client/index.js';
 import { Button } from '../../components/button.js';
 import { Dialog } from '../../components/dialog.js';
 import {
@@ -13,20 +12,14 @@ import {
 } from './endpoint-fields.js';
 import { Form } from '../../components/form.js';
 import { Icon } from '../../components/icon.js';
-import { Badge, Card, Empty, Page, Skeleton, Time } from '../../components/parts.js';
+import { Badge, Empty, Page, Skeleton, Time } from '../../components/parts.js';
 import { Problem } from '../../components/problem.js';
-import { BASE_URL, call, pause } from '../../connection.js';
+import { call } from '../../connection.js';
 import { useAction, useResource } from '../../hooks.js';
 import { href } from '../../router.js';
 import { account, issued } from '../../session.js';
-import { leaseSnippet, VERIFY_SNIPPET } from '../../snippets.js';
+import { VERIFY_SNIPPET } from '../../snippets.js';
 import { nameHidden } from '../../hidden-characters.js';
-
-const MODES: Readonly<Record<DeliveryMode, { readonly title: string; readonly text: string }>> = {
-  handler: { title: 'Worker', text: 'By the workers that the operator runs.' },
-  webhooks: { title: 'Webhooks', text: 'Posted to your endpoints, signed and retried for three days.' },
-  pull: { title: 'Pull', text: 'Your programs lease messages and acknowledge them.' },
-};
 
 /** All that an account can have. */
 const PAGE_SIZE = 50;
@@ -52,7 +45,14 @@ export function EndpointsView() {
       lead="Endpoints are URLs of yours that messages are posted to."
       actions={endpoints.data !== null && endpoints.data.data.length > 0 && create}
     >
-      <DeliveryModes hasEndpoint={isDisabled ? false : (endpoints.data?.data.some(({ enabled }) => enabled) ?? null)} />
+      {account.value !== null && account.value.delivery !== 'webhooks' && (
+        <p class="notice">
+          <Icon name="info" />
+          <span>
+            Nothing is posted to endpoints: <a href={href('settings')}>choose webhooks</a> as the way of delivery.
+          </span>
+        </p>
+      )}
       {isDisabled ? (
         <Empty title="Webhooks are not enabled here">
           <p>The operator of this service has to set SECRETS_KEY first.</p>
@@ -72,7 +72,9 @@ export function EndpointsView() {
           {endpoints.data.data.map((endpoint) => (
             <li key={endpoint.id} class="row">
               <a class="row-main row-link" href={href(`endpoints/${endpoint.id}`)}>
-                <span class="url">{endpoint.url}</span>
+                <span class="url" title={endpoint.url}>
+                  {endpoint.url}
+                </span>
                 <span class="hint">{endpoint.description === '' ? endpoint.id : nameHidden(endpoint.description)}</span>
                 {endpoint.types.length > 0 && <span class="hint">{endpoint.types.join(', ')}</span>}
               </a>
@@ -115,76 +117,6 @@ export function EndpointState({ endpoint: { disabledReason, failingSince } }: { 
   );
 }
 
-/** What has to be there so that a way of delivery works: said before it is chosen, and for as long as it is missing. */
-function Missing({ mode, hasEndpoint }: { mode: DeliveryMode | undefined; hasEndpoint: boolean | null }) {
-  if (mode === 'webhooks' && hasEndpoint === false) {
-    return (
-      <p class="warning">
-        <Icon name="warning" /> No endpoint is enabled: messages fail with no_endpoint until you add or enable one.
-      </p>
-    );
-  }
-  if (mode !== 'pull') return null;
-  return (
-    <div>
-      <p class="hint">Messages wait until a program leases them, such as this one:</p>
-      <pre class="body" tabIndex={0} aria-label="A command that leases messages">
-        {leaseSnippet(BASE_URL)}
-      </pre>
-    </div>
-  );
-}
-
-function DeliveryModes({ hasEndpoint }: { readonly hasEndpoint: boolean | null }) {
-  const current = account.value?.delivery;
-  const [chosen, setChosen] = useState<DeliveryMode | null>(null);
-  const mode = chosen ?? current;
-  const { run, isRunning, error } = useAction(async (delivery: DeliveryMode) => {
-    account.value = await call((client) => client.account.update({ delivery }));
-    setChosen(null);
-    announce(`New messages are delivered this way: ${MODES[delivery].title}.`);
-  });
-  return (
-    <Card title="How your messages are delivered">
-      <Form
-        onSubmit={() => {
-          if (mode !== undefined && mode !== current) void run(mode);
-        }}
-      >
-        <fieldset class="modes">
-          <legend class="visually-hidden">How your messages are delivered</legend>
-          {Object.entries(MODES).map(([name, { title, text }]) => (
-            <label key={name} class="mode">
-              <input
-                type="radio"
-                name="delivery"
-                checked={name === mode}
-                onChange={() => {
-                  setChosen(name as DeliveryMode);
-                }}
-              />
-              <span>
-                <strong>{title}</strong>
-                <span class="hint">{text}</span>
-              </span>
-            </label>
-          ))}
-        </fieldset>
-        <div aria-live="polite">
-          <Missing mode={mode} hasEndpoint={hasEndpoint} />
-        </div>
-        <div class="actions">
-          <Button type="submit" isBusy={isRunning} isDisabled={mode === current || pause.value !== null}>
-            Save
-          </Button>
-          <span class="hint">A change applies to messages that are accepted from then on.</span>
-        </div>
-      </Form>
-      <Problem error={error} />
-    </Card>
-  );
-}
-
 function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: () => void }) {
   const [url, setUrl] = useState('');
   const [description, setDescription] = useState('');
@@ -197,7 +129,7 @@ function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: 
     const hint =
       account.value?.delivery === 'webhooks'
         ? undefined
-        : 'Choose “Webhooks” as the way of delivery, so that messages are posted to it.';
+        : 'Choose webhooks as the way of delivery in the settings, so that messages are posted to it.';
     issued.value = { title: 'The endpoint is added', what: 'signing secret', secret, hint, snippet: VERIFY_SNIPPET };
     onCreated();
   });

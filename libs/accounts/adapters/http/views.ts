@@ -2,7 +2,7 @@ import { pageModel } from '#platform/http/body/paging.js';
 import { DELIVERY_MODE_NAMES } from '#kernel/delivery-mode.js';
 import { enumModel, idOf, nullable, time, viewModel } from '#platform/http/openapi/schema.js';
 import { EXTERNAL_ID, MAX_NAME_LENGTH, type Account } from '../../domain/account.js';
-import { SCOPES, type ApiKey } from '../../domain/api-key.js';
+import { SCOPES, type ApiKey, type Scope } from '../../domain/api-key.js';
 import type { Limits } from '#kernel/limits.js';
 import { MAX_LIMIT } from '../../domain/request-limits.js';
 import type { Deletion } from '../../application/deletions.js';
@@ -141,6 +141,25 @@ export const ISSUED_KEY = viewModel<ReturnType<typeof issuedKeyView>>(
     },
   },
 );
+
+export interface PortalLinkView {
+  readonly id: string;
+  readonly url: string;
+  readonly scopes: readonly Scope[];
+  readonly expiresAt: Date | null;
+}
+
+export const PORTAL_LINK = viewModel<PortalLinkView>('PortalLink', 'A link that opens the portal once.', {
+  id: { ...KEY_ID, description: 'The id of the API key that the link is exchanged for.' },
+  url: {
+    type: 'string',
+    pattern: '#link=slp_',
+    description: 'Where to send the visitor. Whoever has it can open it, so keep it out of logs.',
+    examples: ['https://sluice.example.com/#link=slp_…'],
+  },
+  scopes: { ...KEY_FIELDS.scopes, description: 'What the link allows.' },
+  expiresAt: time('When the link expires, and the visitor is signed out.'),
+});
 
 export const API_KEY = viewModel<ReturnType<typeof apiKeyView>>('ApiKey', 'An API key, without its secret.', {
   ...KEY_FIELDS,

@@ -152,6 +152,15 @@ export class PostgresAccounts extends Accounts {
     });
   }
 
+  exchangeSecret({ id, accountId, hint }: ApiKey, old: Buffer, hash: Buffer): Promise<boolean> {
+    return this.repositories.change(accountId, async (manager) => {
+      if (!(await lockAccount(manager, accountId))) return false;
+      const found = { id, hash: old, revokedAt: IsNull() };
+      const { affected } = await manager.update(ApiKeySchema, found, { hint, hash });
+      return affected === 1;
+    });
+  }
+
   async revokeKey(accountId: string, keyId: string, at: Date, by: Actor): Promise<boolean> {
     if (!isTypeId('key', keyId)) return false;
     return this.repositories.change(limitKey(accountId, by), async (manager) => {

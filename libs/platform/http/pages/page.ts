@@ -25,7 +25,12 @@ const DOCUMENTED_HEADERS: Readonly<Record<string, HeaderSpec>> = Object.fromEntr
   ]),
 );
 
+/** Every page has the style, and the same header as the others. */
 const STYLE = '<link rel="stylesheet" href="/assets/pages.css">';
+const HEADER = `<header class="site">
+<img src="/assets/icon.svg" alt="" width="24" height="24"><strong>Sluice</strong>
+<a href="/docs">API reference</a> <a href="/errors">Errors</a>
+</header>`;
 
 type PageSpec = Omit<OperationSpec, 'response'> & {
   readonly response: string;
@@ -51,8 +56,20 @@ export function withSecurityHeaders<Content extends string | Buffer>(
   return content;
 }
 
+/** Lets pages of these origins embed one that has the headers above. */
+export function allowFrames(reply: FastifyReply, origins: readonly string[]): void {
+  if (origins.length === 0) return;
+  const policy = String(reply.getHeader('content-security-policy'));
+  void reply
+    .removeHeader('x-frame-options')
+    .header(
+      'content-security-policy',
+      policy.replace("frame-ancestors 'none'", `frame-ancestors ${origins.join(' ')}`),
+    );
+}
+
 /** @param head the elements that load styles and scripts */
-export function html(title: string, body: string, head = STYLE): string {
+export function html(title: string, body: string, head = ''): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -60,9 +77,11 @@ export function html(title: string, body: string, head = STYLE): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(title)}</title>
 <link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
+${STYLE}
 ${head}
 </head>
 <body>
+${HEADER}
 ${body}
 </body>
 </html>

@@ -1,0 +1,87 @@
+import { useState } from 'preact/hooks';
+import { announce } from '../components/announcer.js';
+import { Button } from '../components/button.js';
+import { Field } from '../components/field.js';
+import { Form } from '../components/form.js';
+import { Loaded } from '../components/loaded.js';
+import { Badge, Card, Fact, Facts, Id, Page } from '../components/parts.js';
+import { fieldError, Problem } from '../components/problem.js';
+import { DeliveryCard } from '../components/settings/delivery-card.js';
+import { Pausing } from '../components/shell/paused.js';
+import { KeepSignedIn } from '../components/welcome/keep-signed-in.js';
+import { call, pause } from '../connection.js';
+import { formatTime } from '../format.js';
+import { useAction, useResource } from '../hooks.js';
+import { account, isKept, keepSignedIn } from '../session.js';
+
+export function SettingsView() {
+  const loaded = useResource(async () => {
+    account.value = await call((client) => client.account.get());
+    return account.value;
+  }, []);
+  return (
+    <Page title="Settings" lead="What holds for the whole account, and for this browser.">
+      <Loaded resource={loaded} rows={6}>
+        {(first) => {
+          const { id, plan, createdAt } = account.value ?? first;
+          return (
+            <>
+              <Card title="Account" actions={<Badge tone="info">{plan}</Badge>}>
+                <NameForm name={(account.value ?? first).name} />
+                <Facts>
+                  <Fact name="Account id">
+                    <Id id={id} what="id of the account" />
+                  </Fact>
+                  <Fact name="Created">{formatTime(createdAt)}</Fact>
+                </Facts>
+              </Card>
+              <DeliveryCard />
+              <Pausing />
+            </>
+          );
+        }}
+      </Loaded>
+      <Card title="This browser">
+        <KeepSignedIn checked={isKept.value} onChange={keepSignedIn} />
+      </Card>
+    </Page>
+  );
+}
+
+function NameForm({ name }: { name: string }) {
+  const [edited, setEdited] = useState<string | null>(null);
+  const shown = edited ?? name;
+  const { run, isRunning, error } = useAction(async () => {
+    account.value = await call((client) => client.account.update({ name: shown }));
+    setEdited(null);
+    announce('The account is renamed.');
+  });
+  const isDisabled = shown === name || pause.value !== null;
+  return (
+    <Form
+      onSubmit={() => {
+        if (!isDisabled) void run();
+      }}
+    >
+      <Field label="Name" hint="Up to 100 characters." error={fieldError(error, '/name')}>
+        {(tied) => (
+          <input
+            {...tied}
+            required
+            autocomplete="organization"
+            value={shown}
+            onInput={({ currentTarget }) => {
+              setEdited(currentTarget.value);
+            }}
+          />
+        )}
+      </Field>
+      <Problem error={error} fields={['/name']} />
+      <div class="actions">
+        <Button type="submit" isBusy={isRunning} isDisabled={isDisabled}>
+          Rename
+        </Button>
+      </div>
+    </Form>
+  );
+}

@@ -1,0 +1,78 @@
+import { accountForEach, OPERATOR, sharedApi } from '../support/api.js';
+import { describeUnless } from '../support/skipping.js';
+import { missing, Visitor } from './visitor.js';
+
+describeUnless(missing)('In the portal, a sign-in', () => {
+  const api = sharedApi();
+  const account = accountForEach(api);
+  const visitor = Visitor.forEach();
+  const STORED = `[localStorage.getItem('sluice.key'), sessionStorage.getItem('sluice.key')]`;
+
+  const signIn = async (keep = false) => {
+    const { page } = visitor;
+    await page.goto(`${api.url}/#/sign-in`);
+    await page.getByLabel('API key', { exact: true }).fill(account.key);
+    if (keep) await page.getByLabel('Keep me signed in').check();
+    await visitor.button('Sign in').click();
+    await visitor.button('Sign out').waitFor();
+  };
+  const link = async (scopes: string[]) => {
+    const made = await api.ask(OPERATOR, `POST /admin/accounts/${account.id}/portal-links`, { scopes });
+    return String(made.body.url);
+  };
+
+  it('is shared by the tabs, is not kept without being asked for, and ends in all of them', async () => {
+    const { page } = visitor;
+    await signIn();
+    expect(await page.evaluate(STORED)).toEqual([null, account.key]);
+    const other = await page.context().newPage();
+    await other.goto(`${api.url}/#/usage`);
+    await other.getByRole('heading', { name: 'Usage' }).waitFor();
+    expect(await other.evaluate(STORED)).toEqual([null, account.key]);
+    await other.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByText('You are signed out.').waitFor();
+    expect(await page.evaluate(STORED)).toEqual([null, null]);
+  });
+
+  it('is kept after the last tab is closed if the visitor wants that, and then says what is stored', async () => {
+    const { page } = visitor;
+    await page.goto(`${api.url}/#/sign-in`);
+    await page.getByText('Stores the API key in this browser until you sign out.').waitFor();
+    await visitor.expectGoodLooks('portal-sign-in');
+    await signIn(true);
+    await page.close();
+    const later = await page.context().newPage();
+    await later.goto(`${api.url}/#/settings`);
+    await later.getByLabel('Keep me signed in').uncheck();
+    expect(await later.evaluate(STORED)).toEqual([null, account.key]);
+    await later.getByLabel('Keep me signed in').check();
+    await later.getByRole('button', { name: 'Sign out' }).click();
+    expect(await later.evaluate(STORED)).toEqual([null, null]);
+  });
+
+  it('is made by a link, once, with the scopes of the link only', async () => {
+    const { page } = visitor;
+    visitor.expects('404');
+    const url = await link(['messages:read']);
+    await page.goto(url);
+    await page.getByRole('heading', { name: 'Messages' }).waitFor();
+    expect(page.url()).not.toContain('slp_');
+    expect(await page.getByRole('link', { name: 'API keys' }).count()).toBe(0);
+    await visitor.button('Sign out').click();
+    await page.goto(url);
+    await page.getByText('The link was used, has expired or was revoked.').waitFor();
+    await visitor.expectGoodLooks('portal-used-link');
+    await page.keyboard.press('Tab');
+    await visitor.button('Sign in with a key').click();
+    await page.getByLabel('API key', { exact: true }).waitFor();
+  });
+
+  it('by a link takes the place of another one', async () => {
+    const { page } = visitor;
+    await visitor.visit(api.url, (await api.signUp()).key, '#/usage');
+    await page.getByRole('heading', { name: 'Usage' }).waitFor();
+    await page.goto(await link(['account:manage']));
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await page.getByText(account.id).waitFor();
+  });
+});
