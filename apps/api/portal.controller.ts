@@ -12,7 +12,6 @@ import type { Settings } from '../settings.js';
 @Controller()
 export class PortalController {
   private readonly portal: BuiltPage;
-
   private readonly frameAncestors: readonly string[];
 
   constructor(@Inject(SETTINGS) { signup, portalFrameAncestors }: Settings) {

@@ -11,8 +11,8 @@ const MAC_BYTES = 5;
 const FORM = /^sl[cp]_[0-9a-hjkmnp-tv-z]{40}$/;
 
 /**
- * API keys, and tokens of links to the portal: `slc_` or `slp_`, 160 random bits and a MAC of both, by which keys that were never issued are rejected without a
- * query. Only a keyed hash is stored. A fast one suffices, since 160 bits cannot be guessed: see docs/adr/0004.
+ * API keys, and tokens of links to the portal: `slc_` or `slp_`, 160 random bits and a MAC of both, by which keys that were
+ * never issued are rejected without a query. Only a keyed hash is stored. A fast one suffices, since 160 bits cannot be guessed: see docs/adr/0004.
  */
 export class KeySecrets {
   private readonly peppers: readonly string[];
