@@ -52,6 +52,7 @@ export function OverviewView() {
               {can('messages:read') && <Failed messages={failed} endpoints={endpoints} />}
               <Failing endpoints={endpoints} />
             </div>
+            <p class="hint">Refreshed every minute while you look. Each time counts as up to four requests.</p>
           </>
         )}
       </Loaded>
