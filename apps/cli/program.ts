@@ -17,6 +17,7 @@ import { Context, type GlobalOptions } from './support/context.js';
 import { report } from './support/errors.js';
 import { CliError, EXIT } from './support/exit-codes.js';
 import { Output } from './support/output.js';
+import { visibleLines } from './support/visible.js';
 
 export type AddCommand = (program: Command, context: Context) => void;
 
@@ -46,7 +47,8 @@ export class Program {
       .configureOutput({
         writeErr: (text) => this.isJson || process.stderr.write(text),
         outputError: (text, write) => {
-          write(withNearSuggestions(text));
+          // It quotes arguments, which may be what others wrote.
+          write(visibleLines(withNearSuggestions(text), false));
         },
       })
       .exitOverride();

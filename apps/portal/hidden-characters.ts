@@ -1,8 +1,10 @@
 /**
  * Characters that are invisible, or that change the direction of the text after them, so that a text of others reads as
- * something else. Line ends and tabs are shown as such.
+ * something else. Line ends and tabs are shown as such, and so are joiners and selectors of variants, which scripts and
+ * emoji need.
  */
-const HIDDEN = /(?![\n\r\t])[\p{Cc}\p{Bidi_Control}\u2028\u2029\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
+const HIDDEN =
+  /(?![\n\r\t]|\p{Join_Control}|[\u180b-\u180d]|[\ufe00-\ufe0f])[\p{Cc}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/gu;
 
 /** A text with such characters named: `⟨U+202E⟩`. */
 export function nameHidden(text: string): string {

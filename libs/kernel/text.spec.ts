@@ -8,7 +8,10 @@ describe('A plain line', () => {
     ['C0 controls', [...all(0x01, 0x08), ...all(0x0e, 0x1f)]],
     ['DEL and C1 controls', all(0x7f, 0x9f).filter((one) => one !== '\u0085')],
     ['bidirectional controls', ['\u061c', '\u200e', '\u200f', ...all(0x202a, 0x202e), ...all(0x2066, 0x2069)]],
-    ['tags', all(0xe0000, 0xe007f)],
+    ['tags and further selectors of variants', all(0xe0000, 0xe0fff)],
+    ['fillers', ['\u115f', '\u1160', '\u3164', '\uffa0', '\u17b4', '\u17b5']],
+    ['other characters without width', ['\u00ad', '\u034f', '\u180e', '\u200b', ...all(0x2060, 0x2064), '\ufeff']],
+    ['annotations', all(0xfff9, 0xfffb)],
   ])('has U+FFFD for %s', (_name, characters) => {
     for (const character of characters) expect(toPlainLine(`a${character}b`, 9)).toBe('a\ufffdb');
   });
@@ -17,9 +20,12 @@ describe('A plain line', () => {
     expect(toPlainLine(`a${separator}b`, 9)).toBe('a b');
   });
 
-  it.each(['no such address', 'Ä 💌 👩‍👩‍👧 العربية עברית ไทย', '<b>&"\'\\', '\u00a0\u200c\u200d'])('keeps %j', (text) => {
-    expect(toPlainLine(text, 100)).toBe(text);
-  });
+  it.each(['no such address', 'Ä 💌 👩‍👩‍👧 العربية עברית ไทย', '<b>&"\'\\', '\u00a0\u200c\u200d', '❤\ufe0f'])(
+    'keeps %j',
+    (text) => {
+      expect(toPlainLine(text, 100)).toBe(text);
+    },
+  );
 
   it.each([
     ['', ''],

@@ -10,10 +10,11 @@ export function isStorable(text: string): boolean {
 }
 
 /**
- * C0 and C1 controls, line separators, characters that change the direction of text, and tag characters, which are
- * invisible.
+ * C0 and C1 controls, line separators, characters that change the direction of text, and invisible ones such as tags, but
+ * for joiners and selectors of variants, which scripts and emoji need.
  */
-const UNSEEN = /[\p{Cc}\p{Bidi_Control}\u2028\u2029\u{e0000}-\u{e007f}]/gu;
+const UNSEEN =
+  /(?!\p{Join_Control}|[\u180b-\u180d]|[\ufe00-\ufe0f])[\p{Cc}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/gu;
 const LINE_ENDS_AND_TABS = /\r\n|[\t-\r\u0085\u2028\u2029]/g;
 
 /**

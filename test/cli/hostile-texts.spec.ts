@@ -199,6 +199,58 @@ describe('Texts of a hostile server', () => {
     });
   });
 
+  // Programs get arguments from others, too.
+  it.each([
+    ...[
+      [EVIL],
+      ['get', EVIL],
+      ['cancel', EVIL],
+      ['list', EVIL],
+      [`--${EVIL}`],
+      ['send', 'a', `--${EVIL}`],
+      ['help', EVIL],
+    ],
+    ...[
+      ['send', 'a', '--deliver-at', EVIL],
+      ['send', 'a', '--metadata', EVIL],
+      ['list', '--status', EVIL],
+    ],
+    ...[
+      ['list', '--limit', EVIL],
+      ['endpoints', 'add', EVIL],
+      ['endpoints', 'get', EVIL],
+      ['keys', 'revoke', EVIL],
+    ],
+    ...[
+      ['send', '--batch', EVIL],
+      ['send', '--batch', 'lines', '--state', EVIL],
+      ['tail', '--after', EVIL],
+    ],
+    ...[
+      ['listen', '--forward-to', EVIL],
+      ['--base-url', EVIL, 'whoami'],
+      ['completion', EVIL],
+      ['delivery', EVIL],
+    ],
+    ...[
+      ['admin', 'accounts', 'get', EVIL],
+      ['admin', 'audit', '--since', EVIL],
+      ['verify', '--minutes', EVIL],
+    ],
+  ])('do not control the terminal as arguments: %j', async (...args) => {
+    for (const [options, isTerminal] of [
+      [[], false],
+      [[], true],
+      [['--json'], true],
+    ] as const) {
+      const { stdout, stderr } = await cli.run(
+        [...args.map((arg) => arg.replaceAll('\u0000', '')), ...options],
+        isTerminal,
+      );
+      expect((stdout + stderr).replace(OWN, '')).not.toMatch(HIDDEN);
+    }
+  });
+
   it.each([
     ['get msg_x', MESSAGE],
     ['list', [MESSAGE]],

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -8,6 +9,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -84,6 +86,28 @@ describe('The credentials file', () => {
       'its links lead in a circle',
     ],
     [
+      'a link to a device without an end',
+      (path: string) => {
+        symlinkSync('/dev/zero', path);
+      },
+      'it is not a regular file',
+    ],
+    [
+      'a pipe into which nobody writes',
+      (path: string) => {
+        execFileSync('mkfifo', [path]);
+      },
+      'it is not a regular file',
+    ],
+    [
+      'far too large',
+      (path: string) => {
+        writeFileSync(path, '{}');
+        truncateSync(path, 2 ** 40);
+      },
+      'it is larger than any file of sluice',
+    ],
+    [
       'below a file',
       (path: string) => {
         rmSync(dirname(path), { recursive: true });
@@ -96,6 +120,15 @@ describe('The credentials file', () => {
     expect(failure(() => file.entry(URL)).message).toBe(`${file.path} cannot be read: ${reason}.`);
     expect(failure(save).message).toContain(reason);
   });
+
+  it.each(['\ufeff{"services":{}}', '{\r\n"services":{}\r\n}\r\n'])(
+    'may have been saved by an editor: %j',
+    (content) => {
+      writeFileSync(file.path, content, { mode: 0o600 });
+      save();
+      expect(file.entry(URL)).toEqual({ apiKey: 'k' });
+    },
+  );
 
   it('has no keys if it is missing, and keeps fields of other versions', () => {
     expect(file.entry(URL)).toEqual({});

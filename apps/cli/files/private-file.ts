@@ -10,15 +10,26 @@ export function folder(variable: 'XDG_CONFIG_HOME' | 'XDG_STATE_HOME', fallback:
   return join(isAbsolute(base) ? base : join(homedir(), fallback), 'sluice');
 }
 
-/** @returns null if there is no such file. @throws CliError if it cannot be read */
+/**
+ * The text of a file of this program.
+ * @returns null if there is no such file. @throws CliError if it cannot be read
+ */
 export function readIfAny(path: string): string | null {
   try {
-    return readFileSync(path, 'utf8');
+    const stats = statSync(path);
+    // Of a pipe or a device, the end may never come.
+    if (!stats.isFile() && !stats.isDirectory())
+      throw new CliError(`${path} cannot be read: it is not a regular file.`);
+    if (stats.size > MAX_BYTES) throw new CliError(`${path} cannot be read: it is larger than any file of sluice.`);
+    return readFileSync(path, 'utf8').replace(/^\ufeff/, '');
   } catch (error) {
+    if (error instanceof CliError) throw error;
     if (codeOf(error) === 'ENOENT') return null;
     throw fileError(path, 'read', error);
   }
 }
+
+const MAX_BYTES = 16_777_216;
 
 /** Whether other users may read or change a file, where the system has such permissions. */
 export function isOpenToOthers(path: string): boolean {

@@ -9,9 +9,11 @@ const HOSTILE: readonly (readonly [text: string, shown: string])[] = [
   ['a\r\nerror: b\tc', String.raw`a\r\nerror: b\tc`],
   ['\u0000\u007f\u0008', String.raw`\u0000\u007f\u0008`],
   ['\u2028\u2029', String.raw`\u2028\u2029`],
+  ['a\u00ad\u034f\u200b\u115f\u3164\uffa0\u2061', String.raw`a\u00ad\u034f\u200b\u115f\u3164\uffa0\u2061`],
+  ['\u{e0041}\u{e01ef}', String.raw`\udb40\udc41\udb40\uddef`],
   ['\u202egpj.exe\u2066\u2069', String.raw`\u202egpj.exe\u2066\u2069`],
 ];
-const HARMLESS = ['Zoë', '日本語', '👍', 'שלום', '\\u001b'];
+const HARMLESS = ['Zoë', '日本語', '👍', '👩‍👧', '❤\ufe0f', 'می\u200cخواهم', 'שלום', '\\u001b'];
 
 describe('Output', () => {
   let out = '';

@@ -1,9 +1,10 @@
 /**
  * Characters that must be escaped on a terminal: control characters, which move the cursor or set the title of the
  * window; separators of lines; characters that change the direction of text, so that it reads as something else; and
- * characters that nobody sees, such as tags.
+ * characters that nobody sees, such as tags, but for those that scripts and emoji need: joiners and selectors of variants.
  */
-const HIDDEN = /[\p{Cc}\p{Bidi_Control}\u2028\u2029\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\u{e0000}-\u{e0fff}]/gu;
+const HIDDEN =
+  /(?!\p{Join_Control}|[\u180b-\u180d]|[\ufe00-\ufe0f])[\p{Cc}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb\ud800-\udfff]/gu;
 const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /** A text in one line, with escapes for the characters that are not shown as they are. */

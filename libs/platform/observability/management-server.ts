@@ -48,7 +48,7 @@ export class ManagementServer {
     const hosts = new AllowedHosts([host, ...allowedHosts]);
     // Before the mounted routes.
     server.addHook('onRequest', (request, reply, done) => {
-      if (hosts.includes(request.headers.host)) done();
+      if (hosts.includes(request.headers.host) && hosts.includes(targetHost(request.raw.url))) done();
       else void reply.code(421).header('connection', 'close').send({ error: UNKNOWN_HOST });
     });
     server.addHook('onSend', (_request, reply, _payload, done) => {
@@ -87,4 +87,9 @@ export class ManagementServer {
   async close(): Promise<void> {
     await this.server.close();
   }
+}
+
+/** The host that a request target names in its absolute form, which has precedence over the header. */
+function targetHost(target = ''): string | undefined {
+  return /^[a-z][a-z\d+.-]*:\/\/([^/?#]*)/i.exec(target)?.[1];
 }

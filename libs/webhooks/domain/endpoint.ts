@@ -74,7 +74,14 @@ function normalised(url: string): string {
     return /[\w.~-]/.test(character) ? character : encoded.toUpperCase();
   };
   const path = `${pathname}${search}`.replace(/%[\da-f]{2}/gi, plain);
-  return `${protocol}//${hostname.replace(/\.$/, '')}:${port}${path}`;
+  return `${protocol}//${unmapped(hostname.replace(/\.$/, ''))}:${port}${path}`;
+}
+
+/** An IPv4 address in the form of IPv6, such as `[::ffff:7f00:1]`, as IPv4. Other hosts remain as they are. */
+function unmapped(hostname: string): string {
+  const groups = /^\[::ffff:([\da-f]+):([\da-f]+)\]$/.exec(hostname)?.slice(1);
+  if (groups === undefined) return hostname;
+  return groups.flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 255]).join('.');
 }
 
 /**

@@ -32,11 +32,13 @@ const HTTP_DATES = [
 
 /**
  * The milliseconds of a header `Retry-After`; 0 without a valid one.
- * @param text seconds or an HTTP date
+ * @param text seconds or an HTTP date, which may be in a leap second
  */
 export function retryAfterMs(text: string | null, now: Date): number {
   if (text === null) return 0;
-  if (/^\d+$/.test(text.trim())) return Number(text) * 1_000;
+  // The first of several, which proxies may have joined.
+  const [seconds] = /^\d+(?=\s*(?:,|$))/.exec(text.trim()) ?? [];
+  if (seconds !== undefined) return Number(seconds) * 1_000;
   const at = httpDate(text.trim(), now);
   return at === null ? 0 : Math.max(0, at - now.getTime());
 }
@@ -50,7 +52,9 @@ function httpDate(text: string, now: Date): number | null {
   const century = 100 * Math.floor(now.getUTCFullYear() / 100);
   const near = century + Number(year);
   const fullYear = year.length === 4 ? Number(year) : near - (near > now.getUTCFullYear() + 50 ? 100 : 0);
-  const date = new Date(`${fullYear}-${pad(MONTHS.indexOf(month) + 1)}-${pad(Number(day))}T${time}Z`);
+  const date = new Date(
+    `${fullYear}-${pad(MONTHS.indexOf(month) + 1)}-${pad(Number(day))}T${time.replace(/60$/, '59')}Z`,
+  );
   // Rejects the 31st of a month with 30 days, which JavaScript takes for the first of the next month.
   return date.getUTCDate() === Number(day) ? date.getTime() : null;
 }

@@ -137,7 +137,7 @@ describe('A management call that is repeated with its Idempotency-Key', () => {
     expect(await api.knows(spare)).toBe(true);
   });
 
-  it.each(cases.filter(({ body }) => body !== undefined))(
+  it.each(cases)(
     'makes one thing of several requests at the same time: $name',
     async ({ route, body, by = () => spare, status }) => {
       const path = typeof route === 'string' ? route : await route();
@@ -155,6 +155,32 @@ describe('A management call that is repeated with its Idempotency-Key', () => {
     expectProblem(during, 409, 'idempotency_key_in_use');
     expect((await ask()).status).toBe(201);
   }, 30_000);
+
+  it.each([
+    ['is 409 while the work of the first one may be in progress', '0 s', 'idempotency_key_in_use'],
+    ['is processed as new half a minute after a crash during the work', '30 s', 'invalid_transition'],
+  ])(
+    '%s',
+    async (_name, ago, code) => {
+      const key = { 'idempotency-key': randomUUID() };
+      const route = `POST /messages/${await message('queued')}/cancel`;
+      expect((await api.ask(spare, route, undefined, key)).status).toBe(200);
+      await api.sql(`UPDATE sluice.kept_responses SET sealed = '', stored_at = now() - $2::interval WHERE scope = $1`, [
+        account.id,
+        ago,
+      ]);
+      expectProblem(await api.ask(spare, route, undefined, key), 409, code);
+    },
+    30_000,
+  );
+
+  it('is processed as new, and at once, when the first call was refused after it had begun', async () => {
+    const key = { 'idempotency-key': randomUUID() };
+    const id = await message('delivered');
+    expectProblem(await api.ask(spare, `POST /messages/${id}/retry`, undefined, key), 409, 'invalid_transition');
+    await api.become(id, 'failed');
+    expect((await api.ask(spare, `POST /messages/${id}/retry`, undefined, key)).status).toBe(202);
+  });
 
   it('is processed as new when the first call failed or is older than 24 hours', async () => {
     const key = { 'idempotency-key': randomUUID() };

@@ -20,6 +20,15 @@ describe('The management port', () => {
     },
   );
 
+  it.each(['http://evil.example', 'HTTP://evil.example:80', 'http://user@localhost', 'https://localhost.evil.example'])(
+    'responds 421 to a request whose target begins with %s, whatever its Host says',
+    async (origin) => {
+      const headers = { host: 'localhost' };
+      const responses = PATHS.map((path) => callUndocumented(api.managementUrl, { path: `${origin}${path}`, headers }));
+      expect(new Set((await Promise.all(responses)).map(({ status }) => status))).toEqual(new Set([421]));
+    },
+  );
+
   it.each(['127.0.0.1', '10.2.3.4:9464', '[::1]', 'localhost:9464'])('may be called by %s', async (host) => {
     expect(await statusesFor(host)).not.toContain(421);
   });

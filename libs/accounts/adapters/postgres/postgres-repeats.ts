@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
 import { DomainError } from '#kernel/domain-error.js';
 import { isTypeId } from '#kernel/typeid.js';
@@ -9,8 +10,12 @@ import { networkOf } from '#platform/http/access/client-address.js';
 import { readIdempotencyKey, Repeats, type Repeatable } from '#platform/http/access/repeats.js';
 
 /** How long a request waits for another one with the same key. */
-const MAX_WAIT_MS = '5000';
+const MAX_WAIT_MS = 5_000;
+/** How often it looks whether that has ended, where no lock says so. */
+const POLL_MS = 50;
 const LIFETIME = `interval '24 hours'`;
+/** After it, work that was begun and neither ended nor failed is taken for that of a process that was killed. */
+const CLAIM = `interval '30 seconds'`;
 
 // Expired keys of all owners: each request removes more than it adds.
 const DELETE_EXPIRED = `
@@ -22,17 +27,20 @@ const FIND = `
   SELECT fingerprint, sealed FROM sluice.kept_responses
   WHERE scope = $1 AND key_hash = $2 AND stored_at > now() - ${LIFETIME}`;
 
-// Waits for a request with the same key that is in progress. One that has expired is replaced.
+// Waits for a request with the same key that is in progress. One that has expired is replaced. Without a response, it is
+// a claim: its work is in progress.
 const KEEP = `
   INSERT INTO sluice.kept_responses AS k (scope, key_hash, fingerprint, sealed, account_id)
   SELECT $1, $2, $3, $4, $5 WHERE NOT sluice.is_account_deleted($1)
   ON CONFLICT (scope, key_hash) DO UPDATE
   SET fingerprint = excluded.fingerprint, sealed = excluded.sealed, stored_at = excluded.stored_at,
       account_id = excluded.account_id
-  WHERE k.stored_at <= now() - ${LIFETIME}
+  WHERE k.stored_at <= now() - CASE WHEN k.sealed = '' THEN ${CLAIM} ELSE ${LIFETIME} END
   RETURNING 1`;
 
 const SEAL = 'UPDATE sluice.kept_responses SET sealed = $3, account_id = $4 WHERE scope = $1 AND key_hash = $2';
+
+const RELEASE = `DELETE FROM sluice.kept_responses WHERE scope = $1 AND key_hash = $2 AND sealed = ''`;
 
 /** A response as it is kept. */
 interface Kept {
@@ -83,18 +91,37 @@ export class PostgresRepeats extends Repeats {
   async afterwards<T>(repeatable: Repeatable, work: () => Promise<T>): Promise<T> {
     const attempt = this.attempt(repeatable);
     if (attempt === null) return work();
-    const { scope } = attempt;
-    const earlier = await this.repositories.read(scope, async (manager) => {
-      const found = await find(manager, attempt);
-      return found === null ? null : { body: responseOf(attempt, found) };
-    });
+    const earlier = await this.claim(attempt);
     if (earlier !== null) return earlier.body as T;
-    const result = await work();
-    return this.repositories.change(scope, async (manager) =>
-      (await keep(manager, attempt, seal(attempt, result), accountOf(attempt, result)))
-        ? result
-        : ((await replay(manager, attempt)) as T),
-    );
+    const { scope, hash } = attempt;
+    const run = (statement: string, values: readonly unknown[]) =>
+      this.repositories.change(scope, (manager) => manager.query(statement, [scope, hash, ...values]));
+    let isSealed = false;
+    try {
+      const result = await work();
+      await run(SEAL, [seal(attempt, result), accountOf(attempt, result)]);
+      isSealed = true;
+      return result;
+    } finally {
+      if (!isSealed) await run(RELEASE, []);
+    }
+  }
+
+  /** @returns null once the work is this request's to do, or the response of another one that did it */
+  private async claim(attempt: Attempt): Promise<{ readonly body: unknown } | null> {
+    const deadline = performance.now() + MAX_WAIT_MS;
+    for (;;) {
+      const found = await this.repositories.change(attempt.scope, async (manager) =>
+        (await keep(manager, attempt, Buffer.alloc(0), null)) ? 'claimed' : find(manager, attempt),
+      );
+      if (found === 'claimed') return null;
+      if (found !== null) {
+        assertSame(attempt, found);
+        if (found.sealed.length > 0) return { body: responseOf(attempt, found) };
+      }
+      if (performance.now() > deadline) throw inUse();
+      await sleep(POLL_MS);
+    }
   }
 
   private attempt({ request, reply, body }: Repeatable): Attempt | null {
@@ -136,16 +163,22 @@ async function keep(
   sealed: Buffer,
   accountId: string | null,
 ): Promise<boolean> {
-  await manager.query(`SELECT set_config('lock_timeout', $1, true)`, [MAX_WAIT_MS]);
+  await manager.query(`SELECT set_config('lock_timeout', $1, true)`, [String(MAX_WAIT_MS)]);
   const { scope, hash, fingerprint } = attempt;
   try {
     await manager.query(DELETE_EXPIRED);
     return (await manager.query<unknown[]>(KEEP, [scope, hash, fingerprint, sealed, accountId])).length > 0;
   } catch (error) {
     if (!isContention(error)) throw error;
-    const detail = 'The first request with this key is still in progress. Retry later.';
-    throw new DomainError('idempotency_key_in_use', detail);
+    throw inUse();
   }
+}
+
+function inUse(): DomainError {
+  return new DomainError(
+    'idempotency_key_in_use',
+    'The first request with this key is still in progress. Retry later.',
+  );
 }
 
 async function find(manager: EntityManager, { scope, hash }: Attempt): Promise<Row | null> {
@@ -156,15 +189,18 @@ async function find(manager: EntityManager, { scope, hash }: Attempt): Promise<R
 async function replay(manager: EntityManager, attempt: Attempt): Promise<unknown> {
   const found = await find(manager, attempt);
   if (found === null) throw new DomainError('unavailable', 'The earlier response has just expired. Retry.');
+  assertSame(attempt, found);
   return responseOf(attempt, found);
 }
 
-function responseOf(attempt: Attempt, { fingerprint, sealed }: Row): unknown {
+function assertSame(attempt: Attempt, { fingerprint }: Row): void {
+  if (fingerprint.equals(attempt.fingerprint)) return;
+  const detail = 'The Idempotency-Key was used for a different request. Use a new one.';
+  throw new DomainError('idempotency_key_reused', detail);
+}
+
+function responseOf(attempt: Attempt, { sealed }: Row): unknown {
   const { request, reply } = attempt;
-  if (!fingerprint.equals(attempt.fingerprint)) {
-    const detail = 'The Idempotency-Key was used for a different request. Use a new one.';
-    throw new DomainError('idempotency_key_reused', detail);
-  }
   const { body, location, scopes } = unseal(attempt, sealed);
   const missing = scopes.filter((scope) => request.caller?.scopes.includes(scope) !== true);
   if (missing.length > 0) {

@@ -56,8 +56,8 @@ export abstract class Repeats {
   abstract atomically<T>(repeatable: Repeatable, work: () => Promise<T>): Promise<T>;
 
   /**
-   * Keeps the response once the work is done, which may take long. After a crash in between, a repetition does the work
-   * again, so it must be harmless then.
+   * Keeps the response once the work is done, which may take long. Half a minute after a crash in between, a repetition
+   * does the work again, so it must be harmless then.
    */
   abstract afterwards<T>(repeatable: Repeatable, work: () => Promise<T>): Promise<T>;
 }

@@ -24,6 +24,9 @@ const PLAIN: Readonly<Record<string, string>> = {
   ENETUNREACH: 'The receiver cannot be reached: there is no route to its address.',
 };
 
+/** How undici reports answers that its parser lets pass: with another length than their header says, or a status of 000. */
+const INVALID = ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'ERR_ASSERTION'];
+
 /** What is wrong with the certificate of a receiver, or with its TLS, by the codes of Node.js and OpenSSL. */
 const TLS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'it, or one that signs it, has expired. Renew it, and check that the server loads the new one',
@@ -68,7 +71,8 @@ export function reasonOf(error: unknown): string {
   const { code = '', message, name } = error as NodeJS.ErrnoException;
   const known = PLAIN[code] ?? tlsReason(code);
   if (known !== undefined) return known;
-  if (name === 'HTTPParserError') return 'The request failed: the answer is not valid HTTP/1.1.';
+  if (name === 'HTTPParserError' || INVALID.includes(code))
+    return 'The request failed: the answer is not valid HTTP/1.1.';
   return `The request failed (${code === '' ? message : code}).`;
 }
 

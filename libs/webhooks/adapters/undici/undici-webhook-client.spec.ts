@@ -194,6 +194,13 @@ describe('The client of webhooks', () => {
       expect(answer).toEqual({ status: 503, retryAfter: '7', body: body.slice(0, 2 + 1_020) });
     });
 
+    it('the first of several Retry-After', async () => {
+      const { url } = await rawServer(
+        'HTTP/1.1 503 Busy\r\nRetry-After: 7\r\nretry-after: 9\r\nContent-Length: 0\r\n\r\n',
+      );
+      expect((await development().post(aRequest(url))).retryAfter).toBe('7');
+    });
+
     it('what PostgreSQL can store', async () => {
       const { url } = await rawServer('HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\na\u0000b');
       expect((await development().post(aRequest(url))).body).toBe('a\ufffdb');
@@ -250,7 +257,15 @@ describe('The client of webhooks', () => {
         `HTTP/1.1 200 OK\r\n${'X-Flood: x\r\n'.repeat(4_000)}`,
         'headers of the answer are too large',
       ],
-      ['no HTTP', 'SSH-2.0-OpenSSH_9.9\r\n\r\n', 'The request failed'],
+      ...[
+        ['no HTTP', 'SSH-2.0-OpenSSH_9.9\r\n\r\n'],
+        ['a status of 000', 'HTTP/1.1 000 x\r\nContent-Length: 0\r\n\r\n'],
+        ['a status of two digits', 'HTTP/1.1 99 x\r\nContent-Length: 0\r\n\r\n'],
+        ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx'],
+        ['a length and chunks', 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+        ['a negative length', 'HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n'],
+        ['a frame of HTTP/2', '\0\0\0\u0004\0\0\0\0\0'],
+      ].map(([what = '', answer = '']) => [what, answer, 'the answer is not valid HTTP/1.1']),
     ])('%s', async (_what, answer, reason) => {
       const { url } = await rawServer(answer);
       await expect(development().post(aRequest(url))).rejects.toThrow(reason);

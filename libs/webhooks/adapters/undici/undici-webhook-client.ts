@@ -52,12 +52,13 @@ export class UndiciWebhookClient extends WebhookClient implements OnApplicationS
     }, this.options.timeoutMs);
     try {
       const answer = await this.connections.post(origin, { path: pathname + search, headers, body }, deadline.signal);
-      const retryAfter = answer.headers['retry-after'];
+      // The first of several, which is the one of the receiver itself if proxies add their own.
+      const [retryAfter = null] = [answer.headers['retry-after'] ?? []].flat();
       return {
         status: answer.status,
         // It may end within a character, and PostgreSQL stores no U+0000.
         body: answer.body.toString().replaceAll('\u0000', '\ufffd'),
-        retryAfter: typeof retryAfter === 'string' ? retryAfter : null,
+        retryAfter,
       };
     } catch (error) {
       throw new Error(deadline.signal.aborted ? this.timeout() : reasonOf(error), { cause: error });
