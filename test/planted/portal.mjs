@@ -33,15 +33,15 @@ export default [
   {
     what: 'an account is shown after it was signed out',
     file: SESSION,
-    find: '  account.value = null;\n',
-    replace: '',
+    find: '  scopes.value = null;\n  account.value = null;\n',
+    replace: '  scopes.value = null;\n',
     tests: [SPEC],
   },
   {
     what: 'the first key of an account is shown after it was signed out',
     file: SESSION,
-    find: '  firstKey.value = null;\n',
-    replace: '',
+    find: '  firstKey.value = null;\n  isResuming.value',
+    replace: '  isResuming.value',
     tests: [SPEC],
   },
   {
