@@ -201,8 +201,8 @@ export default [
   {
     what: 'an Idempotency-Key is used for another request',
     file: 'libs/accounts/adapters/postgres/postgres-repeats.ts',
-    find: 'if (!fingerprint.equals(attempt.fingerprint)) {',
-    replace: 'if (fingerprint.length !== attempt.fingerprint.length) {',
+    find: 'if (fingerprint.equals(attempt.fingerprint)) return;',
+    replace: 'if (fingerprint.length === attempt.fingerprint.length) return;',
     tests: ['test/e2e/api-keys/repeats.spec.ts'],
   },
   {

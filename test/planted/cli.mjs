@@ -24,8 +24,8 @@ export default [
   {
     what: 'control characters of others reach the terminal',
     file: 'apps/cli/support/visible.ts',
-    find: '[\\p{Cc}\\p{Bidi_Control}\\u2028',
-    replace: '[\\p{Bidi_Control}\\u2028',
+    find: '[\\p{Cc}\\p{Bidi_Control}\\p{Default',
+    replace: '[\\p{Bidi_Control}\\p{Default',
     tests: [OUTPUT_SPEC],
   },
   {
