@@ -265,6 +265,7 @@ describe('All messages are delivered after two runs of the reconciler although o
       counted: MESSAGES,
       sql: `UPDATE bullmq.job SET state = 'failed', processed_by = '${WORKER_NAME}'`,
     },
+    { loss: 'jobs wait for children', counted: 0, sql: `UPDATE bullmq.job SET state = 'waiting-children'` },
     { loss: 'the settings of the queue are lost', counted: 0, sql: 'DELETE FROM bullmq.meta' },
     { loss: 'all events are lost', counted: 0, sql: 'DELETE FROM bullmq.event' },
   ];
