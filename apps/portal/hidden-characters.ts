@@ -4,7 +4,7 @@
  * emoji need.
  */
 const HIDDEN =
-  /(?![\n\r\t]|\p{Join_Control}|[\u180b-\u180d]|[\ufe00-\ufe0f])[\p{Cc}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/gu;
+  /(?![\n\r\t]|\p{Join_Control}|[\u180b-\u180d]|[\ufe00-\ufe0f])[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/gu;
 
 /** A text with such characters named: `⟨U+202E⟩`. */
 export function nameHidden(text: string): string {

@@ -14,7 +14,7 @@ export function isStorable(text: string): boolean {
  * for joiners and selectors of variants, which scripts and emoji need.
  */
 const UNSEEN =
-  /(?!\p{Join_Control}|[\u180b-\u180d]|[\ufe00-\ufe0f])[\p{Cc}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/gu;
+  /(?!\p{Join_Control}|[\u180b-\u180d]|[\ufe00-\ufe0f])[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/gu;
 const LINE_ENDS_AND_TABS = /\r\n|[\t-\r\u0085\u2028\u2029]/g;
 
 /**

@@ -68,6 +68,14 @@ const replace = async (redis: Redis, key: string) => {
   await redis.set(key, 'not what belongs here');
 };
 
+const replaceByHash = async (redis: Redis, key: string) => {
+  await redis.del(key);
+  await redis.hset(key, 'x', 'y');
+};
+
+const addTo = (redis: Redis, key: (name: string) => string, place: string, id: string) =>
+  place === 'wait' || place === 'active' ? redis.lpush(key(place), id) : redis.zadd(key(place), Date.now(), id);
+
 const ofPlaces: RedisLoss[] = PLACES.flatMap((from): RedisLoss[] => [
   { loss: `${from} is lost`, from, counted: MESSAGES, lose: (redis, key) => redis.del(key(from)) },
   { loss: `${from} is a string`, from, counted: MESSAGES, lose: (redis, key) => replace(redis, key(from)) },
@@ -93,17 +101,24 @@ const ofPlaces: RedisLoss[] = PLACES.flatMap((from): RedisLoss[] => [
     counted: SOME,
     lose: (redis, key, ids) => each(ids, (id) => replace(redis, key(id))),
   },
-  {
-    loss: `some jobs in ${from} are in failed, too`,
+  { loss: `${from} is a hash`, from, counted: MESSAGES, lose: (redis, key) => replaceByHash(redis, key(from)) },
+  ...['completed', 'failed', ...PLACES].map((other): RedisLoss => ({
+    loss: `some jobs in ${from} are in ${other}, too`,
     from,
     counted: 0,
-    lose: (redis, key, ids) => each(ids, (id) => redis.zadd(key('failed'), Date.now(), id)),
+    lose: (redis, key, ids) => each(ids, (id) => addTo(redis, key, other, id)),
+  })),
+  {
+    loss: `${from} has jobs that never existed`,
+    from,
+    counted: 0,
+    lose: (redis, key) => each(['x', 'msg_0', '1'], (id) => addTo(redis, key, from, id)),
   },
   {
-    loss: `some jobs in ${from} are in wait, too`,
+    loss: `timestamp of some jobs in ${from} is lost`,
     from,
-    counted: 0,
-    lose: (redis, key, ids) => each(ids, (id) => redis.lpush(key('wait'), id)),
+    counted: SOME,
+    lose: (redis, key, ids) => each(ids, (id) => redis.hdel(key(id), 'timestamp')),
   },
   {
     loss: `${from} and the hashes of some of its jobs are lost`,
@@ -130,6 +145,8 @@ const ofKeys: RedisLoss[] = [...NAMES, 'completed', 'failed', 'paused', 'sluice-
   },
 ]);
 
+const PAIRED = ['wait', 'active', 'marker', 'meta', 'stalled', 'id', 'events'] as const;
+
 const others: RedisLoss[] = [
   {
     loss: 'jobs are only in paused, although the queue is not',
@@ -155,11 +172,23 @@ const others: RedisLoss[] = [
     from: 'wait',
     lose: (redis, key, ids) => each(ids, (id) => redis.set(`${key(id)}:lock`, 'gone')),
   },
+  ...PAIRED.flatMap((one, index) =>
+    PAIRED.slice(index + 1).map((two): RedisLoss => ({
+      loss: `${one} and ${two} are lost`,
+      counted: one === 'wait' ? MESSAGES : 0,
+      from: 'wait',
+      lose: (redis, key) => redis.del(key(one), key(two)),
+    })),
+  ),
   {
-    loss: 'wait and the marker are lost',
+    loss: 'everything but the jobs is lost',
     counted: MESSAGES,
-    from: 'wait',
-    lose: (redis, key) => redis.del(key('wait'), key('marker')),
+    lose: (redis, key) => redis.del([...PLACES, ...NAMES, 'completed', 'failed', 'paused', 'sluice-turns'].map(key)),
+  },
+  {
+    loss: 'all jobs are lost, and nothing else',
+    counted: MESSAGES,
+    lose: (redis, key, ids) => redis.del(ids.map(key)),
   },
 ];
 
@@ -236,6 +265,7 @@ describe('All messages are delivered after two runs of the reconciler although o
       counted: MESSAGES,
       sql: `UPDATE bullmq.job SET state = 'failed', processed_by = '${WORKER_NAME}'`,
     },
+    { loss: 'jobs wait for children', counted: 0, sql: `UPDATE bullmq.job SET state = 'waiting-children'` },
     { loss: 'the settings of the queue are lost', counted: 0, sql: 'DELETE FROM bullmq.meta' },
     { loss: 'all events are lost', counted: 0, sql: 'DELETE FROM bullmq.event' },
   ];

@@ -206,6 +206,20 @@ export default [
     tests: ['test/e2e/api-keys/repeats.spec.ts'],
   },
   {
+    what: 'of two requests with one Idempotency-Key, the second one does not wait for the first',
+    file: 'libs/accounts/adapters/postgres/postgres-repeats.ts',
+    find: "WHEN k.sealed = '' THEN ${CLAIM}",
+    replace: "WHEN k.sealed = '' THEN interval '0 s'",
+    tests: ['test/e2e/api-keys/repeats.spec.ts'],
+  },
+  {
+    what: 'a request that was refused keeps its Idempotency-Key',
+    file: 'libs/accounts/adapters/postgres/postgres-repeats.ts',
+    find: 'if (!isSealed) await run(RELEASE, []);',
+    replace: '',
+    tests: ['test/e2e/api-keys/repeats.spec.ts'],
+  },
+  {
     what: 'a kept response is given to a key with fewer scopes',
     file: 'libs/accounts/adapters/postgres/postgres-repeats.ts',
     find: 'if (missing.length > 0) {',

@@ -4,7 +4,7 @@
  * characters that nobody sees, such as tags, but for those that scripts and emoji need: joiners and selectors of variants.
  */
 const HIDDEN =
-  /(?!\p{Join_Control}|[\u180b-\u180d]|[\ufe00-\ufe0f])[\p{Cc}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb\ud800-\udfff]/gu;
+  /(?!\p{Join_Control}|[\u180b-\u180d]|[\ufe00-\ufe0f])[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb\ud800-\udfff]/gu;
 const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /** A text in one line, with escapes for the characters that are not shown as they are. */

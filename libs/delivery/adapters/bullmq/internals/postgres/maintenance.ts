@@ -23,6 +23,10 @@ const REPAIR = `
       ) last
       WHERE processed_by = $3 AND process_at_ms > ${NOW} + delay_ms + 5000
     ) RETURNING 1
+  ), parents AS (
+    -- Messages have no children to wait for.
+    UPDATE bullmq.job SET state = 'waiting'
+    WHERE queue = $1 AND state = 'waiting-children' AND data ? 'accountId' RETURNING 1
   ), limits AS (
     -- BullMQ does not store the length of a window. Sluice's workers use a second. Other programs may set up to a
     -- minute, any length for all workers (duration), or a certain end (9007199254740991 points).
@@ -33,7 +37,8 @@ const REPAIR = `
   )
   -- A worker sleeps until the next job was due by its clock at the time. This wakes it up.
   SELECT pg_notify('bullmq_jobs', $1)
-  WHERE EXISTS (SELECT FROM checks) OR EXISTS (SELECT FROM locks) OR EXISTS (SELECT FROM delays) OR EXISTS (SELECT FROM limits)`;
+  WHERE EXISTS (SELECT FROM checks UNION ALL SELECT FROM locks UNION ALL SELECT FROM delays UNION ALL
+                SELECT FROM parents UNION ALL SELECT FROM limits)`;
 
 export async function removeOldJobs(database: Queryable, queue: string, olderThanMs: number): Promise<boolean> {
   // What `Queue.clean` runs, but with the clock of the database.
