@@ -69,9 +69,8 @@ export async function signUp(name: string): Promise<void> {
 /** Signs in by a link to the portal, which works once. */
 export async function openLink(token: string): Promise<void> {
   const issued = await Sluice.openPortalLink({ baseUrl: BASE_URL, maxTries: 1, token });
-  firstKey.value = null;
-  account.value = null;
   isKept.value = false;
+  forget('');
   await enter(issued);
 }
 
@@ -123,13 +122,17 @@ export async function signIn(key: string, keep = false): Promise<void> {
 /** Signs out in all tabs. */
 export function signOut(sentence = ''): void {
   const key = apiKey.peek();
-  forgetKey(sentence);
+  forget(sentence);
   isKept.value = false;
+  if (key !== null) tell({ kind: 'out', key });
+}
+
+function forget(sentence: string): void {
+  forgetKey(sentence);
   scopes.value = null;
   account.value = null;
   firstKey.value = null;
   isResuming.value = false;
-  if (key !== null) tell({ kind: 'out', key });
 }
 
 async function loadAccount(): Promise<void> {

@@ -3,12 +3,34 @@ const AUTHENTICATE_SPEC = 'libs/accounts/application/authenticate-caller.spec.ts
 const SECRETS = 'libs/accounts/application/key-secrets.ts';
 const SECRETS_SPEC = 'libs/accounts/application/key-secrets.spec.ts';
 const STORE = 'libs/accounts/adapters/postgres/postgres-accounts.ts';
+const PORTAL_LINKS_SPEC = 'test/e2e/admin/portal-links.spec.ts';
 const STORE_SPEC = 'test/contracts/accounts.spec.ts';
 const PLANS = 'libs/accounts/adapters/postgres/postgres-plans.ts';
 const PLANS_SPEC = 'test/e2e/admin/plans.spec.ts';
 const STALE_KEYS = 'libs/accounts/adapters/http/stale-key-check.ts';
 
 export default [
+  {
+    what: 'a link to the portal can be opened twice',
+    file: STORE,
+    find: '{ id, hash: old, revokedAt: IsNull() }',
+    replace: '{ id, revokedAt: IsNull() }',
+    tests: [PORTAL_LINKS_SPEC],
+  },
+  {
+    what: 'a link to the portal is opened while the account is suspended',
+    file: 'libs/accounts/application/portal-links.ts',
+    find: 'if (found.suspended)',
+    replace: 'if (found === null)',
+    tests: [PORTAL_LINKS_SPEC],
+  },
+  {
+    what: 'the token of a link is an API key',
+    file: SECRETS,
+    find: 'key.startsWith(PREFIXES[kind]) ? this.pepperOf(key) : undefined',
+    replace: 'this.pepperOf(key)',
+    tests: [PORTAL_LINKS_SPEC],
+  },
   {
     what: 'a response that was kept for 24 hours is the response to a replay, a retry or a cancellation',
     file: 'libs/accounts/adapters/postgres/postgres-repeats.ts',

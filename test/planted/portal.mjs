@@ -101,6 +101,20 @@ export default [
     tests: [SPEC],
   },
   {
+    what: 'other tabs stay signed in',
+    file: 'apps/portal/session.ts',
+    find: "  if (key !== null) tell({ kind: 'out', key });",
+    replace: '',
+    tests: [SPEC],
+  },
+  {
+    what: 'a key is kept in the browser without being asked for',
+    file: 'apps/portal/session.ts',
+    find: "  if (isKept.value) remember('localStorage', STORED, key);",
+    replace: "  remember('localStorage', STORED, key);",
+    tests: [SPEC],
+  },
+  {
     what: "the operators' key is kept before it is known to be valid",
     file: OPERATORS,
     find: 'isSignedIn.value ? apiKey.value : null',

@@ -434,7 +434,7 @@ describeUnless(missing)('In the portal', () => {
     expect(await page.locator('rect.delivered').count()).toBe(24);
     await page.getByText('As a table').click();
     const cells = await page.getByRole('row').nth(1).getByRole('cell').allInnerTexts();
-    expect(cells.slice(1)).toEqual(['1,234', '5 KiB', '1,200', '4']);
+    expect(cells.slice(1)).toEqual(['1,234', '5\u00a0KiB', '1,200', '4']);
     await page.getByLabel('Time', { exact: true }).selectOption('the last 30 days');
     await page.getByText('Messages by the day').waitFor();
     expect(await page.locator('rect.delivered').count()).toBe(30);
