@@ -1,4 +1,5 @@
 import { accountForEach, expectProblem, joinedApi, OPERATOR, pageOf, sharedApi } from '../../support/api.js';
+import { until } from '../../support/processes.js';
 
 describe('/admin/accounts/:id/portal-links', () => {
   const api = sharedApi();
@@ -19,7 +20,15 @@ describe('/admin/accounts/:id/portal-links', () => {
     expect(scopes).toEqual(['messages:read']);
     const left = Date.parse(String(expiresAt)) - Date.now();
     expect(left > 0 && left <= 60_000).toBe(true);
-    const both = await Promise.all([api, other].map((process) => open(tokenOf(link), process)));
+    // Both have found the link before one of them exchanges it.
+    const lock = 'SELECT FROM sluice.accounts WHERE id = $1 FOR UPDATE';
+    const { opening } = await api.during(lock, [account.id], async () => {
+      const opening = [api, other].map((process) => open(tokenOf(link), process));
+      const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
+      await until(async () => (await api.sql(waiting)).length >= 2);
+      return { opening };
+    });
+    const both = await Promise.all(opening);
     expect(both.map(({ status }) => status).toSorted()).toEqual([201, 404]);
     const { key, ...session } = both.find(({ status }) => status === 201)?.body ?? {};
     expect(session).toMatchObject({ id, name: 'Portal link', scopes, expiresAt });
