@@ -32,7 +32,7 @@ export default [
     what: 'arguments that others wrote reach the terminal as they are',
     file: 'apps/cli/program.ts',
     find: 'write(visibleLines(withNearSuggestions(text), false));',
-    replace: 'write(withNearSuggestions(text));',
+    replace: 'write(withNearSuggestions(text) || visibleLines(text, false));',
     tests: ['test/cli/hostile-texts.spec.ts'],
   },
   {
