@@ -607,7 +607,6 @@ export interface components {
        */
       id: string;
       /**
-       * Format: uri
        * @description Where to send the visitor. Whoever has it can open it, so keep it out of logs.
        * @example https://sluice.example.com/#link=slp_…
        */
@@ -632,7 +631,7 @@ export interface components {
     OpenPortalLinkBody: {
       /**
        * @description What follows `#link=` in the URL of the link.
-       * @example slp_…
+       * @example slp_7k2m
        */
       token: string;
     };
