@@ -124,7 +124,7 @@ describeUnless(NO_HELM)('The Helm chart', () => {
         'fe80::1',
         'ff02::1',
       ],
-      ...['::ffff:10.0.0.1', '64:ff9b::a00:1', '1.1.1.1', '172.32.0.1', '192.167.1.1', '2606:4700::1111'],
+      ...['::ffff:10.0.0.1', '64:ff9b::a00:1', '2002:a00:1::1', '2001::a00:1', '1.1.1.1', '172.32.0.1', '192.167.1.1', '2606:4700::1111'],
     ];
     for (const { spec } of policies) {
       const blocks = spec.egress.flatMap(({ to = [] }) => to.map(({ ipBlock }) => ipBlock));

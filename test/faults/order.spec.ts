@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Consumer } from '../support/consumer.js';
 import { Fleet } from '../support/fleet.js';
-import { until, type Program } from '../support/processes.js';
+import { SHIFTED_CLOCK, until, type Program } from '../support/processes.js';
 import { Receiver } from '../support/receiver.js';
 import { NO_REDIS, TestRedis } from '../support/redis.js';
 import { Rounds } from '../support/rounds.js';
@@ -171,6 +171,44 @@ describe('Ordering keys, under load', () => {
     }
     receiver.stop();
     expect(await fleet.census()).toBe(0);
+  });
+
+  // The ids of messages are times of the process that accepts them.
+  it('is the order of acceptance by APIs whose clocks differ by twenty minutes', async () => {
+    fleet = await Fleet.startProcesses({ ...SHIFTED_CLOCK, WEBHOOK_ALLOW_PRIVATE: 'true' }, 2);
+    const receiver = await Receiver.start();
+    const url = receiver.url('/', (response) => response.writeHead(204).end());
+    const [ahead, behind] = fleet.apis;
+    await ahead?.setClock(600_000);
+    await behind?.setClock(-600_000);
+    const acknowledged = new Map(KEYS.map((key) => [key, 12]));
+    await fleet.client.ask(fleet.account, 'POST /endpoints', { url });
+    // All wait before the first is delivered, and then those of each mode for those of the modes before.
+    for (const delivery of ['handler', 'pull', 'webhooks']) {
+      await fleet.client.ask(fleet.account, 'PATCH /account', { delivery });
+      for (let number = 0; number < 12; number++) {
+        fleet.client.url = fleet.apis[number % 2]?.url ?? '';
+        for (const key of KEYS) {
+          const body = JSON.stringify({ message: `${key} ${number}`, orderingKey: key });
+          expect((await fleet.client.send(fleet.account, { body })).status).toBe(202);
+        }
+      }
+    }
+    await fleet.worker();
+    const consumer = new Consumer(fleet.client, fleet.account);
+    const pulled: string[] = [];
+    while (pulled.length < 48) {
+      for (const lease of await consumer.lease({ max: 10, wait: 1 })) {
+        pulled.push(lease.message);
+        await consumer.ack(lease);
+      }
+    }
+    await nothingOpen();
+    const posted = receiver.at('/').map(({ body }) => (JSON.parse(body) as { data: { message: string } }).data.message);
+    const handled = fleet.handled().map(({ message }) => message);
+    const disorders = [pulled, posted, handled].map((texts) => disorder(texts, acknowledged));
+    expect(disorders).toEqual([[], [], []]);
+    receiver.stop();
   });
 
   describeUnless(NO_REDIS)('with a queue on Redis', () => {
