@@ -39,6 +39,22 @@ describe('The usage of accounts', () => {
       expect(await store.sql('SELECT FROM sluice.usage WHERE recount_at IS NOT NULL')).toEqual([]);
     });
 
+    it('without operational events, however these end', async () => {
+      const account = anAccountId();
+      const start = hourStart(5);
+      const [delivered, failed] = [await store.send(account, start, 'x', 3), await store.send(account, start, 'x', 2)];
+      const events = await store.send(account, start, 'x', 4);
+      const type = `UPDATE sluice.messages SET type = 'sluice.message.failed' WHERE id = ANY ($1)`;
+      await store.sql(type, [events.map(({ id }) => id)]);
+      await store.count();
+      await store.move(delivered, 'delivered');
+      await store.move(failed, 'failed');
+      for (const [index, status] of (['queued', 'failed', 'cancelled', 'delivered'] as const).entries())
+        await store.move(events.slice(index, index + 1), status);
+      await store.lookAgain();
+      expect(await store.usage(account)).toMatchObject([{ accepted: 5, delivered: 3, failed: 2, cancelled: 0 }]);
+    });
+
     it('later, the longer an hour is over and the more messages are open', async () => {
       const account = anAccountId();
       for (const hoursAgo of [1, 100, 24 * 25]) await store.send(account, hourStart(hoursAgo));

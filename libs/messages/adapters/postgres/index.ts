@@ -28,5 +28,6 @@ export {
   rejoinLines,
   isTakenBack,
 } from './order/lines.sql.js';
+export { firstWords } from './reading/message-index.sql.js';
 export { shownColumns } from './reading/shown-columns.sql.js';
 export { insertEntriesToSweep, releasedAt, restartDeliveries } from './start-delivery.sql.js';

@@ -31,7 +31,8 @@ const byType = (name: string, ofType: string): MessageIndex => ({
   order: ['key'],
 });
 
-const firstWords = (type: string, words: number) => String.raw`substring(${type} FROM '^(?:[^.]+\.){${words}}')`;
+/** As the indexes by words have it, with the point after them. */
+export const firstWords = (type: string, words: number) => String.raw`substring(${type} FROM '^(?:[^.]+\.){${words}}')`;
 
 /** There is an index for each number of words up to this. */
 const INDEXED_WORDS = 4;
