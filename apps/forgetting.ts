@@ -10,8 +10,8 @@ import { ForgetEndpoints } from '#webhooks/webhooks.module.js';
 
 /**
  * What is removed of a deleted account, in this order; the account itself is last, in `PostgresDeletions`. Each context
- * removes what is in its tables. A new table with something of an account needs a line here: test/e2e/admin/delete.spec.ts
- * looks for the account in all tables.
+ * removes what is in its tables. A new table with something of an account needs a line here:
+ * test/e2e/admin/delete-account.spec.ts looks for the account in all tables.
  */
 const FORGETTING: readonly Type<ForgetsAccounts>[] = [
   // First: workers of other programs do not ask whether the account is deleted.

@@ -50,6 +50,10 @@ describe('GET /admin/audit', () => {
 
   it('has every kind of change', async () => {
     const { id, keyId } = account;
+    const names = { name: 'Acme of Bolivia', externalId: 'customer-4711' };
+    const other = String((await named.ask(BOB, 'POST /admin/accounts', { ...names, plan: 'pro' })).body.id);
+    const link = await named.ask(BOB, `POST /admin/accounts/${other}/portal-links`, { scopes: ['messages:read'] });
+    await named.ask(BOB, `DELETE /admin/accounts/${other}`);
     await named.ask(BOB, 'PUT /admin/plans/silver', { limits: LIMITS });
     await named.ask(BOB, 'PUT /admin/plans/silver', { limits: null, maxEndpoints: 3 });
     await named.ask(BOB, 'DELETE /admin/plans/silver');
@@ -71,6 +75,12 @@ describe('GET /admin/audit', () => {
     expect(
       found.map(({ action, subject, accountId, before, after }) => [action, subject, accountId, before, after]),
     ).toEqual([
+      ['account.created', other, other, null, expect.objectContaining({ plan: 'pro' })],
+      [
+        ...['portal_link.created', link.body.id, other, null],
+        { scopes: ['messages:read'], expiresAt: link.body.expiresAt },
+      ],
+      ['account.deleted', other, other, { deleted: false }, { deleted: true }],
       ['plan.created', 'silver', null, null, terms],
       ['plan.changed', 'silver', null, { limits: LIMITS, maxEndpoints: null }, { limits: null, maxEndpoints: 3 }],
       ['plan.deleted', 'silver', null, { ...terms, limits: null, maxEndpoints: 3 }, null],
@@ -84,8 +94,21 @@ describe('GET /admin/audit', () => {
       ['api_key.revoked', keyId, id, { revoked: false }, { revoked: true }],
     ]);
     const text = JSON.stringify(found);
-    for (const secret of [ALICE, BOB, OPERATOR.key, String(key.body.key), account.key])
+    const token = String(link.body.url).split('=').at(-1) ?? '';
+    for (const secret of [ALICE, BOB, OPERATOR.key, String(key.body.key), account.key, token, ...Object.values(names)])
       expect(text).not.toContain(secret);
+    // Each of these is made above.
+    const { paths } = (await api.ask(null, 'GET /openapi.json')).body as unknown as {
+      paths: Readonly<Record<string, object>>;
+    };
+    const routes = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    expect(routes.filter((route) => /^(?!GET)[A-Z]+ \/admin\//.test(route)).sort()).toEqual([
+      ...['DELETE /admin/accounts/{id}', 'DELETE /admin/accounts/{id}/api-keys/{keyId}', 'DELETE /admin/bans/{keyId}'],
+      ...['DELETE /admin/plans/{name}', 'PATCH /admin/accounts/{id}', 'POST /admin/accounts'],
+      ...['POST /admin/accounts/{id}/api-keys', 'POST /admin/accounts/{id}/portal-links', 'PUT /admin/plans/{name}'],
+    ]);
   });
 
   it('calls a key without a name operator', async () => {
