@@ -126,7 +126,7 @@ function Search(found: Pick<Filter, 'name' | 'externalId'>) {
 
 function Rows({ accounts }: { accounts: readonly OperatorsAccount[] }) {
   return (
-    <table class="list links">
+    <table class="list links accounts">
       <thead>
         <tr>
           <th scope="col">Plan</th>

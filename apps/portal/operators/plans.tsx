@@ -35,7 +35,7 @@ export function PlansView() {
 
 function Rows({ plans }: { plans: readonly Plan[] }) {
   return (
-    <table class="list links">
+    <table class="list links plans">
       <thead>
         <tr>
           <th scope="col">Plan</th>
