@@ -16,7 +16,6 @@ const NEVER_HEAVY_BELOW = 0.5;
  */
 export class HeldPlaces {
   private readonly averages = new Map<string, number>();
-  private before: ReadonlyMap<string, number> = new Map();
   private heavy = new Set<string>();
   private lookedAt = -Infinity;
   private held = 0;
@@ -44,16 +43,14 @@ export class HeldPlaces {
     this.held = 0;
     const used = new Map<string, number>();
     for (const accountId of new Set([...this.averages.keys(), ...places.keys()])) {
-      const [now, known] = [places.get(accountId) ?? 0, this.averages.get(accountId) ?? 0];
-      const average = known + weight * (now - known);
+      const [now, before] = [places.get(accountId) ?? 0, this.averages.get(accountId) ?? 0];
+      const average = before + weight * (now - before);
       if (average < FORGOTTEN_BELOW) this.averages.delete(accountId);
       else this.averages.set(accountId, average);
       this.held += now;
-      // At the second look when it takes many. One place says nothing, nor do many for a moment in which all are slow.
-      const lasting = Math.min(now, this.before.get(accountId) ?? 0);
-      used.set(accountId, Math.max(average, lasting - 1));
+      // At once when it takes many. One place for a moment says nothing.
+      used.set(accountId, Math.max(average, now - 1));
     }
-    this.before = places;
     const all = [...used.values()].reduce((sum, count) => sum + count, 0);
     const limit = Math.max(NEVER_HEAVY_BELOW, all / (used.size + 1) / 2);
     this.heavy = new Set([...used].filter(([, count]) => count >= limit).map(([accountId]) => accountId));
