@@ -209,8 +209,8 @@ export default [
   {
     what: 'a repeated management call is run again',
     file: 'libs/accounts/adapters/postgres/postgres-repeats.ts',
-    find: 'if (!(await keep(manager, attempt, Buffer.alloc(0), null))) return',
-    replace: 'if (!(await keep(manager, attempt, Buffer.alloc(0), null)) && attempt.body === null) return',
+    find: 'if (!(await keep(manager, attempt))) return',
+    replace: 'if (!(await keep(manager, attempt)) && attempt.body === null) return',
     tests: ['test/e2e/api-keys/repeats.spec.ts'],
   },
   {

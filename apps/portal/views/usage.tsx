@@ -72,12 +72,10 @@ export function Windows({ usage }: { usage: Usage | null }) {
 
 /** While requests are refused, there is what the refusal stated. */
 function Figures({ usage, round }: { usage: Usage | null; round: number }) {
-  const minute = windowOf('minute', usage);
-  const day = windowOf('day', usage);
   return (
     <>
       <Windows usage={usage} />
-      <KeyCard windows={[minute, day]} />
+      <KeyCard windows={[windowOf('minute', usage), windowOf('day', usage)]} />
       <UsageHistory round={round} />
       {usage !== null && <Backlog messages={usage.messages} />}
     </>

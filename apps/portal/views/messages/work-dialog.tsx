@@ -5,7 +5,7 @@ import { Dialog } from '../../components/dialog.js';
 import { Loaded } from '../../components/loaded.js';
 import { Problem, sentenceOf } from '../../components/problem.js';
 import { pause } from '../../connection.js';
-import { count, formatMoment, formatNumber, previewOf } from '../../format.js';
+import { count, formatMoment, formatNumber, formatUpTo, previewOf } from '../../format.js';
 import { useAction, useResource } from '../../hooks.js';
 import { hrefOf } from '../../finding.js';
 import { describe, type Filter } from './filter.js';
@@ -100,7 +100,7 @@ function Confirmed({ work, messages, left, atOnce, onClose }: ConfirmedProps) {
   const number = messages.length;
   const isDone = total !== null || (tried === number && number > 0);
   const texts = TEXTS[work];
-  const shown = `${formatNumber(number)}${number >= MAX_COUNTED ? ' or more' : ''} ${NEEDED[work]}`;
+  const shown = `${formatUpTo(MAX_COUNTED, number)} ${NEEDED[work]}`;
   return (
     <>
       {!isDone && (

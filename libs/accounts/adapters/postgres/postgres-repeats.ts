@@ -31,7 +31,7 @@ const FIND = `
 // a claim: its work is in progress.
 const KEEP = `
   INSERT INTO sluice.kept_responses AS k (scope, key_hash, fingerprint, sealed, account_id)
-  SELECT $1, $2, $3, $4, $5 WHERE NOT sluice.is_account_deleted($1)
+  SELECT $1, $2, $3, '', NULL WHERE NOT sluice.is_account_deleted($1)
   ON CONFLICT (scope, key_hash) DO UPDATE
   SET fingerprint = excluded.fingerprint, sealed = excluded.sealed, stored_at = excluded.stored_at,
       account_id = excluded.account_id
@@ -81,7 +81,7 @@ export class PostgresRepeats extends Repeats {
     const attempt = this.attempt(repeatable);
     if (attempt === null) return work();
     return this.repositories.together(attempt.scope, async (manager) => {
-      if (!(await keep(manager, attempt, Buffer.alloc(0), null))) return (await replay(manager, attempt)) as T;
+      if (!(await keep(manager, attempt))) return (await replay(manager, attempt)) as T;
       const result = await work();
       await manager.query(SEAL, [attempt.scope, attempt.hash, seal(attempt, result), accountOf(attempt, result)]);
       return result;
@@ -112,7 +112,7 @@ export class PostgresRepeats extends Repeats {
     const deadline = performance.now() + MAX_WAIT_MS;
     for (;;) {
       const found = await this.repositories.change(attempt.scope, async (manager) =>
-        (await keep(manager, attempt, Buffer.alloc(0), null)) ? 'claimed' : find(manager, attempt),
+        (await keep(manager, attempt)) ? 'claimed' : find(manager, attempt),
       );
       if (found === 'claimed') return null;
       if (found !== null) {
@@ -156,18 +156,12 @@ function accountOf({ request }: Attempt, result: unknown): string | null {
   return (texts.find((text) => typeof text === 'string' && isTypeId('acct', text)) as string | undefined) ?? null;
 }
 
-/** @returns false when there is a response to this key already */
-async function keep(
-  manager: EntityManager,
-  attempt: Attempt,
-  sealed: Buffer,
-  accountId: string | null,
-): Promise<boolean> {
+/** Keeps the key without a response. @returns false when there is one already, or its work is in progress */
+async function keep(manager: EntityManager, { scope, hash, fingerprint }: Attempt): Promise<boolean> {
   await manager.query(`SELECT set_config('lock_timeout', $1, true)`, [String(MAX_WAIT_MS)]);
-  const { scope, hash, fingerprint } = attempt;
   try {
     await manager.query(DELETE_EXPIRED);
-    return (await manager.query<unknown[]>(KEEP, [scope, hash, fingerprint, sealed, accountId])).length > 0;
+    return (await manager.query<unknown[]>(KEEP, [scope, hash, fingerprint])).length > 0;
   } catch (error) {
     if (!isContention(error)) throw error;
     throw inUse();
