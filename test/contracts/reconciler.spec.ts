@@ -237,11 +237,11 @@ describe('The reconciler and the follower of jobs', () => {
     await bullmq.queue.add([wrong, right]);
     const dueIn = (id: string, ms: number) =>
       store.sql(
-        `UPDATE bullmq.job SET state = 'delayed', processed_by = $2, delay_ms = 60000, process_at_ms = $3 WHERE id = $1`,
+        `UPDATE bullmq.job SET state = 'delayed', processed_by = $2, delay_ms = 65000, process_at_ms = $3 WHERE id = $1`,
         [id, WORKER_NAME, Date.now() + ms],
       );
-    await dueIn(wrong.id, 60_000 + HOUR_MS);
-    await dueIn(right.id, 30_000);
+    await dueIn(wrong.id, 65_000 + HOUR_MS);
+    await dueIn(right.id, 35_000);
     await bullmq.queue.repairFutureTimestamps();
     const due = await store.sql<{ id: string; tens: number }>(
       `SELECT id, (process_at_ms - extract(epoch FROM clock_timestamp()) * 1000)::int / 10000 AS tens FROM bullmq.job`,
@@ -249,8 +249,8 @@ describe('The reconciler and the follower of jobs', () => {
     // In tens of seconds: what was right stays, what was wrong is due after its delay.
     expect(new Map(due.map(({ id, tens }) => [id, tens]))).toEqual(
       new Map([
-        [wrong.id, 5],
-        [right.id, 2],
+        [wrong.id, 6],
+        [right.id, 3],
       ]),
     );
   });

@@ -16,11 +16,12 @@ const NEVER_HEAVY_BELOW = 0.5;
  */
 export class HeldPlaces {
   private readonly averages = new Map<string, number>();
+  private before: ReadonlyMap<string, number> = new Map();
   private heavy = new Set<string>();
   private lookedAt = -Infinity;
   private held = 0;
 
-  /** Places that were held when they were last counted, of all workers. */
+  /** Places that were held both of the last times when they were counted, of all workers. */
   get total(): number {
     return this.held;
   }
@@ -43,14 +44,17 @@ export class HeldPlaces {
     this.held = 0;
     const used = new Map<string, number>();
     for (const accountId of new Set([...this.averages.keys(), ...places.keys()])) {
-      const [now, before] = [places.get(accountId) ?? 0, this.averages.get(accountId) ?? 0];
-      const average = before + weight * (now - before);
+      // Places for a moment say nothing: a database that stalls holds up all that run.
+      const lasting = Math.min(places.get(accountId) ?? 0, this.before.get(accountId) ?? 0);
+      const earlier = this.averages.get(accountId) ?? 0;
+      const average = earlier + weight * (lasting - earlier);
       if (average < FORGOTTEN_BELOW) this.averages.delete(accountId);
       else this.averages.set(accountId, average);
-      this.held += now;
-      // At once when it takes many. One place for a moment says nothing.
-      used.set(accountId, Math.max(average, now - 1));
+      this.held += lasting;
+      // Soon when it takes many.
+      used.set(accountId, Math.max(average, lasting - 1));
     }
+    this.before = places;
     const all = [...used.values()].reduce((sum, count) => sum + count, 0);
     const limit = Math.max(NEVER_HEAVY_BELOW, all / (used.size + 1) / 2);
     this.heavy = new Set([...used].filter(([, count]) => count >= limit).map(([accountId]) => accountId));
