@@ -51,7 +51,7 @@ it.each([
 ])('does not take one for heavy whose messages were all held up for a moment: %s', (_when, looks) => {
   const seen = new HeldPlaces();
   for (const [index, held] of looks.entries()) {
-    seen.observe(places(held as Record<string, number>), index * 250);
+    seen.observe(places(held), index * 250);
     expect([seen.isHeavy('quick'), seen.total]).toEqual([false, 0]);
   }
 });
