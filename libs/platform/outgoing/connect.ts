@@ -2,6 +2,7 @@ import { constants } from 'node:crypto';
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { buildConnector } from 'undici';
+import { trustedAuthorities } from '../process/tls-files.js';
 
 /** The host has an address that is not allowed. */
 export class ForbiddenAddress extends Error {
@@ -24,17 +25,22 @@ export interface Connected {
   readonly wire: Socket;
 }
 
-let connector: buildConnector.connector | undefined;
+let latest: { readonly ca: string[] | undefined; readonly connect: buildConnector.connector } | undefined;
 
-/** Made when it is first used, because it reads the certificates of all authorities. */
+/** Made anew only when the authorities have changed, because it reads the certificates of all of them. */
 function tlsConnector(): buildConnector.connector {
-  return (connector ??= buildConnector({
-    allowH2: false,
-    // The request has a deadline.
-    timeout: 0,
-    // A receiver must not make us negotiate keys again and again.
-    secureContext: createSecureContext({ secureOptions: constants.SSL_OP_NO_RENEGOTIATION }),
-  }));
+  const ca = trustedAuthorities();
+  if (latest === undefined || latest.ca !== ca) {
+    const connect = buildConnector({
+      allowH2: false,
+      // The request has a deadline.
+      timeout: 0,
+      // A receiver must not make us negotiate keys again and again.
+      secureContext: createSecureContext({ ca, secureOptions: constants.SSL_OP_NO_RENEGOTIATION }),
+    });
+    latest = { ca, connect };
+  }
+  return latest.connect;
 }
 
 /**

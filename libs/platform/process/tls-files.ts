@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
-import type { SecureContextOptions } from 'node:tls';
+import { rootCertificates, type SecureContextOptions } from 'node:tls';
+import { fileVersion } from './file-version.js';
 
 /** How the certificate of a server is checked: not at all, only its CA, or its CA and its host name. */
 export type Verification = 'none' | 'chain' | 'name';
 
 export interface TlsSettings {
   readonly verification: Verification;
-  /** Paths. Without a `ca`, the public CAs that Node.js knows are trusted. */
+  /** Paths. Without a `ca`, the public CAs that Node.js knows are trusted, and those in `NODE_EXTRA_CA_CERTS`. */
   readonly ca?: string | undefined;
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
@@ -28,7 +29,7 @@ export function tlsOptions(settings: TlsSettings, variable: string) {
   return {
     rejectUnauthorized: verification !== 'none',
     ...(verification === 'chain' && { checkServerIdentity: () => undefined }),
-    ...read('ca', ca),
+    ...(ca === undefined ? { ca: trustedAuthorities() } : read('ca', ca)),
     ...read('cert', cert),
     ...read('key', key),
     ...read('crl', crl),
@@ -46,6 +47,33 @@ function readText(path: string, what: string): string {
     throw Object.assign(new Error(`${what} cannot be read (${code})`), { code: 'ERR_TLS_FILE' });
   }
 }
+
+const { NODE_EXTRA_CA_CERTS: EXTRA = '' } = process.env;
+let extra: { readonly version: string | null; readonly ca: string[] | undefined } = {
+  version: fileVersion(EXTRA),
+  ca: undefined,
+};
+
+/**
+ * The authorities that are trusted if no setting names others. Node.js reads `NODE_EXTRA_CA_CERTS` once: if that file has
+ * changed since, it is read anew.
+ * @returns the same array as long as the file is the same; undefined for those that Node.js has read
+ */
+export function trustedAuthorities(): string[] | undefined {
+  const version = fileVersion(EXTRA);
+  if (version === null || version === extra.version) return extra.ca;
+  try {
+    const text = readFileSync(EXTRA, 'utf8');
+    // Otherwise it is just being replaced.
+    if (CERTIFICATES.test(text)) extra = { version, ca: [...rootCertificates, text] };
+  } catch {
+    // The same.
+  }
+  return extra.ca;
+}
+
+/** The end of a whole file of certificates. */
+const CERTIFICATES = /-----END (TRUSTED )?CERTIFICATE-----\s*$/;
 
 /** Codes of Node for certificates and handshakes. */
 export const TLS_ERROR =

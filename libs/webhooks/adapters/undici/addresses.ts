@@ -1,7 +1,7 @@
 import { Resolver } from 'node:dns/promises';
-import { stat } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { fileVersion } from '#platform/process/file-version.js';
 
 /** Public by their range, but only reachable inside a cloud: the host agent of Azure. */
 const METADATA = ['168.63.129.16'];
@@ -47,9 +47,9 @@ export function resolveByDns(
   configuration = CONFIGURATION,
   create: () => Lookups = () => new Resolver({ timeout: LOOKUP_TIMEOUT_MS, tries: LOOKUP_TRIES }),
 ): Resolve {
-  let current: { readonly resolver: Lookups; readonly version: string } | null = null;
+  let current: { readonly resolver: Lookups; readonly version: string | null } | null = null;
   return async (name) => {
-    const version = await versionOf(configuration);
+    const version = fileVersion(configuration);
     if (current?.version !== version) current = { resolver: create(), version };
     const { resolver } = current;
     const found = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
@@ -66,9 +66,3 @@ export function resolveByDns(
 
 /** Errors that say something about the name, and not about the name servers. */
 const OF_THE_NAME = ['ENOTFOUND', 'ENODATA', 'EBADNAME'];
-
-/** Changes with the file, also when it is replaced. */
-async function versionOf(path: string): Promise<string> {
-  const { ino, mtimeMs, size } = await stat(path).catch(() => ({ ino: 0, mtimeMs: 0, size: 0 }));
-  return `${ino} ${mtimeMs} ${size}`;
-}
