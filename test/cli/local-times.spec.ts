@@ -24,6 +24,19 @@ const TABLE = [
   ['Africa/Cairo', '2026-04-24', 'does not exist'],
   ['Pacific/Apia', '2011-12-30T12:00', 'does not exist'],
   ['UTC', '2026-11-21', '2026-11-21T00:00:00.000Z'],
+  ['', '2026-11-21', '2026-11-21T00:00:00.000Z'],
+  ['EST5EDT', '2026-11-21', '2026-11-21T05:00:00.000Z'],
+  [':America/New_York', '2026-11-21', '2026-11-21T05:00:00.000Z'],
+  ['posix/Europe/Berlin', '2026-07-01T09:30', '2026-07-01T07:30:00.000Z'],
+  ['Nowhere/Bad', '2026-11-21T09:30', 'TZ is Nowhere/Bad'],
+  ['Nowhere/Bad', '2026-11-21T09:30Z', '2026-11-21T09:30:00.000Z'],
+  ['europe/berlin', '2026-11-21T09:30', 'TZ is europe/berlin'],
+  ['CET-1CEST', '2026-07-01T09:30', 'TZ is CET-1CEST'],
+  ['<+03>-3', '2026-11-21T09:30', 'TZ is <+03>-3'],
+  ['EST+5EDT,M3.2.0/2,M11.1.0/2', '2026-11-21T09:30', 'TZ is EST+5EDT,M3.2.0/2,M11.1.0/2'],
+  ['/usr/share/zoneinfo/Europe/Berlin', '2026-07-01T09:30', 'TZ is /usr/share/zoneinfo/Europe/Berlin'],
+  [':/etc/localtime', '2026-07-01T09:30', 'TZ is :/etc/localtime'],
+  ['Europe/Berlin ', '2026-11-21T09:30', 'TZ is Europe/Berlin '],
 ] as const;
 
 /** Jest has the time zone of its process: another one reads all of them. */

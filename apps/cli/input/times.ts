@@ -48,6 +48,7 @@ function offsetMs(offset: string): number {
  * @param shown as if it were in UTC
  */
 function localInstant(shown: number, text: string): number {
+  requireKnownZone(process.env.TZ ?? '');
   const instants = [-DAY_MS, DAY_MS].map((days) => shown + new Date(shown + days).getTimezoneOffset() * MINUTE_MS);
   const right = new Set(instants.filter((at) => at - new Date(at).getTimezoneOffset() * MINUTE_MS === shown));
   const [only] = right;
@@ -57,6 +58,24 @@ function localInstant(shown: number, text: string): number {
   throw new InvalidArgumentError(
     `${text} ${times} in ${timeZone}, where clocks are changed then. Add Z or an offset, such as +01:00.`,
   );
+}
+
+/** Node.js takes UTC, or an offset without summer time, for what it does not know, such as `CET-1CEST` or a path. */
+function requireKnownZone(zone: string): void {
+  if (zone === '' || isKnownZone(zone)) return;
+  throw new InvalidArgumentError(
+    `TZ is ${zone}, which is not the name of a time zone, such as Europe/Berlin. Set it to one, or add Z or an offset, such as +01:00.`,
+  );
+}
+
+function isKnownZone(zone: string): boolean {
+  try {
+    Intl.DateTimeFormat('en', { timeZone: zone.replace(/^:?((posix|right)\/)?/, '') });
+    // Undefined if the case of a letter differs.
+    return (Intl.DateTimeFormat().resolvedOptions().timeZone as string | undefined) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 const MINUTE_MS = 60_000;
