@@ -243,6 +243,13 @@ for (const [name, open, missing] of [
       });
     });
 
+    it('is read from the events, also if the position is one of a queue whose clock was ahead', async () => {
+      const { id } = await enqueued(parts);
+      const { position } = await parts.readEnds(String(Date.now() + 3_600_000));
+      await (await parts.take('foreign'))?.complete();
+      expect((await parts.readEnds(position)).ends).toMatchObject([{ id }]);
+    });
+
     it('counts the attempts that another\u2019s worker has made', async () => {
       const message = await enqueued(parts);
       for (let attempt = 1; attempt < 3; attempt++) {

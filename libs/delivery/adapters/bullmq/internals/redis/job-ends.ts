@@ -83,5 +83,6 @@ async function readShard(shard: RedisShard, position: string | null) {
   const from = position === null ? '-' : String(Math.max(0, Number.parseInt(position, 10) - REREAD_MS));
   const read = await lastEvents(shard, ['completed', 'failed'], from);
   const others = [...read.last].filter(([, { return_value }]) => return_value !== OUR_RESULT);
-  return { others, position: read.position ?? position ?? '0' };
+  // Without any event, not even the latest one, the queue has begun anew: perhaps with a clock that is behind.
+  return { others, position: read.position ?? '0' };
 }
