@@ -73,7 +73,7 @@ func FromEnv() (*Client, error) {
 // within 24 hours creates no second message.
 func (c *Client) Send(ctx context.Context, message NewMessage, idempotencyKey ...string) (*AcceptedMessage, error) {
 	var accepted AcceptedMessage
-	if err := c.post(ctx, "/messages", message, idempotencyKey, &accepted); err != nil {
+	if err := c.post(ctx, "/messages", message, idempotencyKey, "id", &accepted); err != nil {
 		return nil, err
 	}
 	return &accepted, nil
@@ -83,19 +83,19 @@ func (c *Client) Send(ctx context.Context, message NewMessage, idempotencyKey ..
 func (c *Client) SendBatch(ctx context.Context, messages []NewMessage, idempotencyKey ...string) ([]AcceptedMessage, error) {
 	var accepted struct{ Data []AcceptedMessage }
 	body := map[string]any{"messages": messages}
-	err := c.post(ctx, "/messages/batch", body, idempotencyKey, &accepted)
+	err := c.post(ctx, "/messages/batch", body, idempotencyKey, "data", &accepted)
 	return accepted.Data, err
 }
 
 // Get returns a message.
 func (c *Client) Get(ctx context.Context, id string) (*Message, error) {
-	return returned[Message](ctx, c.transport, call{method: http.MethodGet, path: pathOf(id)})
+	return returned[Message](ctx, c.transport, call{method: http.MethodGet, path: pathOf(id), field: "id"})
 }
 
 // Attempts returns the attempts to deliver a message, the newest last.
 func (c *Client) Attempts(ctx context.Context, id string) ([]Attempt, error) {
 	var attempts struct{ Data []Attempt }
-	err := c.transport.call(ctx, call{method: http.MethodGet, path: pathOf(id, "attempts")}, &attempts)
+	err := c.transport.call(ctx, call{method: http.MethodGet, path: pathOf(id, "attempts"), field: "data"}, &attempts)
 	return attempts.Data, err
 }
 
@@ -118,7 +118,7 @@ func (c *Client) List(ctx context.Context, filter Filter) iter.Seq2[Message, err
 				Data       []Message
 				NextCursor *string
 			}
-			if err := c.transport.call(ctx, call{method: http.MethodGet, path: "/messages", query: query}, &page); err != nil {
+			if err := c.transport.call(ctx, call{method: http.MethodGet, path: "/messages", query: query, field: "data"}, &page); err != nil {
 				yield(Message{}, err)
 				return
 			}
@@ -156,12 +156,12 @@ func (f Filter) query() url.Values {
 
 // Cancel cancels a message that is queued. It is not repeated when its outcome is unknown.
 func (c *Client) Cancel(ctx context.Context, id string) (*Message, error) {
-	return returned[Message](ctx, c.transport, call{method: http.MethodPost, path: pathOf(id, "cancel")})
+	return returned[Message](ctx, c.transport, call{method: http.MethodPost, path: pathOf(id, "cancel"), field: "id"})
 }
 
 // Retry queues a failed message again. It is not repeated when its outcome is unknown.
 func (c *Client) Retry(ctx context.Context, id string) (*Message, error) {
-	return returned[Message](ctx, c.transport, call{method: http.MethodPost, path: pathOf(id, "retry")})
+	return returned[Message](ctx, c.transport, call{method: http.MethodPost, path: pathOf(id, "retry"), field: "id"})
 }
 
 // Lease leases up to max messages (at most 100) for some time, up to an hour: nobody else gets them until then. Without
@@ -170,7 +170,7 @@ func (c *Client) Lease(ctx context.Context, max int, lease, wait time.Duration) 
 	body := map[string]any{"max": max, "seconds": int(lease.Seconds()), "wait": int(wait.Seconds())}
 	var leased struct{ Data []LeasedMessage }
 	err := c.transport.call(ctx, call{
-		method: http.MethodPost, path: "/messages/lease", body: body, isRepeatable: true, patience: wait,
+		method: http.MethodPost, path: "/messages/lease", body: body, isRepeatable: true, patience: wait, field: "data",
 	}, &leased)
 	return leased.Data, err
 }
@@ -189,6 +189,7 @@ func (c *Client) AckBatch(ctx context.Context, leased []LeasedMessage) ([]Acknow
 	var results struct{ Data []Acknowledgement }
 	err := c.transport.call(ctx, call{
 		method: http.MethodPost, path: "/messages/ack", body: map[string]any{"leases": leases}, isRepeatable: true,
+		field: "data",
 	}, &results)
 	return results.Data, err
 }
@@ -209,8 +210,8 @@ func (c *Client) nack(ctx context.Context, id, leaseToken string, rejection Reje
 	if rejection.Delay != nil {
 		body["delaySeconds"] = int(rejection.Delay.Seconds())
 	}
-	if rejection.Reason != "" {
-		body["reason"] = rejection.Reason
+	if reason := storable(rejection.Reason); reason != "" {
+		body["reason"] = reason
 	}
 	return c.end(ctx, id, "nack", body, isUnbounded)
 }
@@ -230,7 +231,7 @@ func (c *Client) end(ctx context.Context, id, verb string, body any, isUnbounded
 	}, nil)
 }
 
-func (c *Client) post(ctx context.Context, path string, body any, keys []string, result any) error {
+func (c *Client) post(ctx context.Context, path string, body any, keys []string, field string, result any) error {
 	key := ""
 	if len(keys) > 0 {
 		key = keys[0]
@@ -245,7 +246,7 @@ func (c *Client) post(ctx context.Context, path string, body any, keys []string,
 		key = hex.EncodeToString(bytes)
 	}
 	return c.transport.call(ctx, call{
-		method: http.MethodPost, path: path, body: body, idempotencyKey: key, isRepeatable: true,
+		method: http.MethodPost, path: path, body: body, idempotencyKey: key, isRepeatable: true, field: field,
 	}, result)
 }
 

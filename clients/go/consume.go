@@ -3,8 +3,10 @@ package sluice
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"time"
+	"unicode/utf16"
 )
 
 // ConsumeOptions of a consumer. All may be left out.
@@ -99,7 +101,7 @@ func (c *Client) settle(ctx context.Context, message LeasedMessage, handle Handl
 	if err == nil {
 		err = c.end(held, message.ID, "ack", map[string]any{"leaseToken": message.LeaseToken}, true)
 	} else {
-		err = c.nack(held, message.ID, message.LeaseToken, Rejection{Reason: reasonOf(err)}, true)
+		err = c.nack(held, message.ID, message.LeaseToken, Rejection{Reason: err.Error()}, true)
 	}
 	close(settled)
 	<-kept
@@ -133,13 +135,17 @@ func (c *Client) keep(ctx context.Context, message LeasedMessage, lease time.Dur
 	}
 }
 
-// reasonOf is what the server stores: at most 1,000 characters without NUL.
-func reasonOf(err error) string {
-	runes := make([]rune, 0, 1_000)
-	for _, letter := range err.Error() {
-		if letter != 0 && len(runes) < cap(runes) {
-			runes = append(runes, letter)
+// storable is what of a reason the server stores: at most 1,000 units of UTF-16, without NUL.
+func storable(reason string) string {
+	var kept strings.Builder
+	left := 1_000
+	for _, letter := range reason {
+		if left -= utf16.RuneLen(letter); left < 0 {
+			break
+		}
+		if letter != 0 {
+			kept.WriteRune(letter)
 		}
 	}
-	return string(runes)
+	return kept.String()
 }

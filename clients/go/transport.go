@@ -37,6 +37,8 @@ type call struct {
 	isUnbounded bool
 	// patience is how long the server may take longer than usual.
 	patience time.Duration
+	// field is one that the result has; empty if there is no result.
+	field string
 }
 
 type transport struct {
@@ -153,9 +155,9 @@ func (t *transport) try(ctx context.Context, c call, body []byte, result any) er
 		}
 		return failure
 	}
-	if response.StatusCode != http.StatusNoContent {
-		if err := json.Unmarshal(content, orAny(result)); err != nil {
-			message := fmt.Sprintf("the response has the status %d, but is not JSON: check BaseURL and proxies", response.StatusCode)
+	if response.StatusCode != http.StatusNoContent || c.field != "" {
+		if err := read(content, c.field, result); err != nil {
+			message := fmt.Sprintf("the response has the status %d, but not the JSON of Sluice: check BaseURL and proxies", response.StatusCode)
 			return &Error{Code: "unexpected_response", Message: message, Status: response.StatusCode, Cause: err}
 		}
 	}
@@ -163,11 +165,16 @@ func (t *transport) try(ctx context.Context, c call, body []byte, result any) er
 	return nil
 }
 
-func orAny(result any) any {
-	if result == nil {
-		return new(any)
+// read reads a result. Other responses of success are of proxies, and say nothing about the outcome.
+func read(content []byte, field string, result any) error {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(content, &fields); err != nil || field == "" {
+		return err
 	}
-	return result
+	if _, ok := fields[field]; !ok {
+		return errors.New("the result has no " + field)
+	}
+	return json.Unmarshal(content, result)
 }
 
 // failed is the error of a try that had no complete response, unless the caller has ended it.

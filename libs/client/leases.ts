@@ -1,11 +1,11 @@
-import { pathOf, type CallOptions, type Transport } from './transport.js';
+import { pathOf, type Call, type CallOptions, type Transport } from './transport.js';
 import type { Acknowledgement, Lease, LeasedMessage, LeaseInput } from './types.js';
 
 /** How a message is rejected. */
 export interface Rejection {
   /** When the message is available again. By default after a wait that grows with its attempts. */
   readonly delaySeconds?: number | undefined;
-  /** Is shown with the attempt, and as the `failureReason` of the message. */
+  /** Is shown with the attempt, and as the `failureReason` of the message: its first 1,000 characters. */
   readonly reason?: string | undefined;
 }
 
@@ -30,24 +30,25 @@ export class Leases {
    */
   async lease(input: LeaseInput = {}, options?: CallOptions): Promise<LeasedMessage[]> {
     const patienceMs = (input.wait ?? 0) * 1_000;
-    const call = { ...options, body: input, repeatable: true, patienceMs };
+    const call = { ...options, body: input, repeatable: true, patienceMs, field: 'data' };
     return (await this.#transport.json<{ data: LeasedMessage[] }>('POST', '/messages/lease', call)).data;
   }
 
   /** The message is delivered. Fails with the code `lease_lost` when the lease has expired. */
   ack(id: string, leaseToken: string, options?: LeaseCallOptions): Promise<void> {
-    return this.#end(id, 'ack', { leaseToken }, options);
+    return this.#end(id, 'ack', { leaseToken }, { ...options, field: null });
   }
 
   /** Up to 1,000 messages are delivered, each by itself: the result says of which the lease was lost. */
   async ackBatch(leases: readonly Lease[], options?: LeaseCallOptions): Promise<Acknowledgement[]> {
-    const call = { ...options, body: { leases }, repeatable: true };
+    const call = { ...options, body: { leases }, repeatable: true, field: 'data' };
     return (await this.#transport.json<{ data: Acknowledgement[] }>('POST', '/messages/ack', call)).data;
   }
 
   /** The attempt has failed: the message is available again, or `failed` if it was the last one. */
   nack(id: string, leaseToken: string, rejection: Rejection = {}, options?: LeaseCallOptions): Promise<void> {
-    return this.#end(id, 'nack', { leaseToken, ...rejection }, options);
+    const body = { leaseToken, ...rejection, reason: storable(rejection.reason) };
+    return this.#end(id, 'nack', body, { ...options, field: null });
   }
 
   /** The lease expires this many seconds from now. */
@@ -60,7 +61,12 @@ export class Leases {
     return this.#end(id, 'extend', { leaseToken, seconds }, options);
   }
 
-  #end<T>(id: string, verb: string, body: object, options?: LeaseCallOptions): Promise<T> {
+  #end<T>(id: string, verb: string, body: object, options: LeaseCallOptions & Pick<Call, 'field'> = {}): Promise<T> {
     return this.#transport.json('POST', pathOf`/messages/${id}/${verb}`, { ...options, body, repeatable: true });
   }
+}
+
+/** The server refuses other reasons, and often they are texts of errors: not empty, without NUL and halves of characters. */
+function storable(reason: string | undefined): string | undefined {
+  return reason?.slice(0, 1_000).replace(/[\0\p{Surrogate}]/gu, '') || undefined;
 }

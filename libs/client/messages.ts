@@ -51,12 +51,12 @@ export class Messages {
   ): Promise<AcceptedMessage> {
     const { idempotencyKey, signal, onResponse, ...fields } = options;
     const body = typeof message === 'string' ? { message, ...fields } : message;
-    return this.#post('/messages', body, { idempotencyKey, signal, onResponse });
+    return this.#post('/messages', body, 'id', { idempotencyKey, signal, onResponse });
   }
 
   /** Sends up to 1,000 messages: all of them are stored, or none. Each counts as one request. */
   async sendBatch(messages: readonly NewMessage[], options: SendOptions = {}): Promise<AcceptedMessage[]> {
-    const { data } = await this.#post<{ data: AcceptedMessage[] }>('/messages/batch', { messages }, options);
+    const { data } = await this.#post<{ data: AcceptedMessage[] }>('/messages/batch', { messages }, 'data', options);
     return data;
   }
 
@@ -105,12 +105,12 @@ export class Messages {
     return this.#transport.json('POST', '/messages/retry', { ...options, body: period });
   }
 
-  async #post<T>(path: string, body: unknown, options: SendOptions): Promise<T> {
+  async #post<T>(path: string, body: unknown, field: string, options: SendOptions): Promise<T> {
     const { idempotencyKey = randomKey(), signal, onResponse } = options;
     if (!/^[\x21-\x7e]{1,255}$/.test(idempotencyKey))
       throw new TypeError('idempotencyKey must be 1 to 255 visible ASCII characters without spaces.');
     const headers = { 'idempotency-key': idempotencyKey };
-    return this.#transport.json('POST', path, { body, headers, repeatable: true, signal, onResponse });
+    return this.#transport.json('POST', path, { body, headers, repeatable: true, signal, onResponse, field });
   }
 }
 

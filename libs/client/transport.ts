@@ -69,6 +69,8 @@ export interface Call extends CallOptions {
   readonly patienceMs?: number;
   /** Whether only the signal ends its tries. */
   readonly unbounded?: boolean;
+  /** A field that the result has; null if there is no result. By default it has any. */
+  readonly field?: string | null;
 }
 
 /** What all tries of a call send. */
@@ -100,15 +102,18 @@ export class Transport {
     this.#options = options;
   }
 
-  /** A call whose response is JSON, or empty. */
-  json<T>(method: string, path: string, call?: Call): Promise<T> {
+  /** A call whose response is JSON, or empty. Others of success are of proxies, and say nothing about the outcome. */
+  json<T>(method: string, path: string, call: Call = {}): Promise<T> {
+    const { field = method === 'DELETE' ? null : undefined } = call;
     return this.send(method, path, call, async (response) => {
       const text = await response.text();
-      if (response.status === 204) return undefined as T;
+      if (response.status === 204 && field === null) return undefined as T;
       try {
-        return JSON.parse(text) as T;
+        const result = JSON.parse(text) as object;
+        if (field == null ? Object.keys(result).length > 0 : field in result) return result as T;
+        throw new TypeError('It lacks what a result has.');
       } catch (cause) {
-        const message = `The response has the status ${response.status}, but is not JSON: check baseUrl and proxies.`;
+        const message = `The response has the status ${response.status}, but not the JSON of Sluice: check baseUrl and proxies.`;
         throw new ServerError({ message, code: 'unexpected_response', status: response.status, cause });
       }
     });
@@ -118,7 +123,7 @@ export class Transport {
   list<Item>(path: string, { signal, onResponse, ...filter }: CallOptions): List<Item> {
     return new List((cursor) => {
       const query = { ...filter, ...(cursor !== undefined && { cursor }) };
-      return this.json<Page<Item>>('GET', path, { query, signal, onResponse });
+      return this.json<Page<Item>>('GET', path, { query, signal, onResponse, field: 'data' });
     });
   }
 

@@ -79,6 +79,10 @@ describe('A call of the client', () => {
       ['500', problem(500, 'internal_error')],
       ["a proxy's page", page],
       ['a success that is not JSON', (response) => response.end('<h1>Welcome</h1>')],
+      ['a success of something else', json(202, {})],
+      ['a success that is null', (response) => response.end('null')],
+      ['a success that is a list', json(200, [1])],
+      ['an empty success', 204],
       ['a connection that breaks', cut],
       ['a body that breaks', cutInBody],
       ['silence', silent],
@@ -94,6 +98,15 @@ describe('A call of the client', () => {
       expect(keys.length).toBeGreaterThanOrEqual(3);
       expect(new Set(keys).size).toBe(1);
       expect(keys[0]).toMatch(/^[0-9a-f]{32}$/);
+    });
+
+    it('not before an acknowledgement is confirmed', async () => {
+      server.url(
+        '/messages/msg_1/ack',
+        inTurn((response) => response.end('null'), 200, 204),
+      );
+      await client().leases.ack('msg_1', 'token');
+      expect(server.received).toHaveLength(3);
     });
 
     it('after waits with full jitter that double', async () => {
@@ -159,6 +172,23 @@ describe('A call of the client', () => {
     });
   });
 
+  it.each([
+    ['not now', 'not now'],
+    ['', undefined],
+    ['\0', undefined],
+    ['\ud83d', undefined],
+    ['a\0b\udc00', 'ab'],
+    ['x'.repeat(999) + '😀', 'x'.repeat(999)],
+    ['😀'.repeat(600), '😀'.repeat(500)],
+  ])('rejects with a reason of %j, as far as it can be stored', async (reason, expected) => {
+    server.url('/messages/msg_1/nack', 204);
+    await client().leases.nack('msg_1', 'token', { reason });
+    expect(JSON.parse(server.received[0]?.body ?? '')).toEqual({
+      leaseToken: 'token',
+      ...(expected && { reason: expected }),
+    });
+  });
+
   describe('is not repeated', () => {
     it.each([
       [400, 'validation_failed'],
@@ -213,7 +243,7 @@ describe('A call of the client', () => {
     });
 
     it.each(unrepeatable)('unless it was refused: POST %s', async (path, call) => {
-      server.url(path, inTurn(refused(0), json(200, {})));
+      server.url(path, inTurn(refused(0), json(200, MESSAGE)));
       await call(client());
       expect(server.received).toHaveLength(2);
     });
@@ -380,7 +410,7 @@ describe('A call of the client', () => {
 
     it('sends nothing once its deadline has passed', async () => {
       jest.spyOn(Math, 'random').mockReturnValue(0.999);
-      server.url('/api-keys', inTurn(refused(1), json(200, {})));
+      server.url('/api-keys', inTurn(refused(1), json(200, MESSAGE)));
       const timers = jest.spyOn(globalThis, 'setTimeout');
       const call = client({ deadlineMs: 1_200 }).account.keys.create({ name: 'x' });
       const error = await call.catch((reason: unknown) => reason);

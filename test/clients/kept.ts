@@ -113,6 +113,19 @@ export function describeClient({ language, needs, prepare, command, env, canForg
       expect((await stored()).get(id)?.status).toBe('cancelled');
     });
 
+    it('rejects, whatever the reason says', async () => {
+      await pull();
+      const reasons = ['Not now', '', 'a\0b', '\0', '\ud83d', 'x\udc00', '😀'.repeat(600), 'x'.repeat(999) + '😀'];
+      await api.sendBatch(account, { messages: reasons.map((_, at) => String(at)) });
+      const codes = await does<(string | null)[]>({ do: 'reject', url: programs.proxy.with(), reasons });
+      expect(codes).toEqual(reasons.map(() => null));
+      const rows = await api.sql<{ error: string }>(
+        `SELECT failure_reason AS error FROM sluice.messages WHERE account_id = $1 AND status = 'queued' ORDER BY id`,
+        [account.id],
+      );
+      expect([rows.length, rows[0]?.error, rows[6]?.error]).toEqual([8, 'Not now', '😀'.repeat(500)]);
+    });
+
     it('consumes, extends leases, and gets again what was rejected', async () => {
       await pull();
       const texts = ['good', 'slow', 'failing', ...(canForget ? ['forgotten'] : [])];

@@ -13,11 +13,12 @@ interface Answer {
 }
 
 const answers =
-  (status: number, headers: Readonly<Record<string, string>> = {}, body = ''): Fault =>
+  (status: number, headers: Readonly<Record<string, string | string[]>> = {}, body = ''): Fault =>
   (response) => {
     response.writeHead(status, headers).end(body);
   };
 const inSeconds = (seconds: number) => new Date(Date.now() + 1_000 * seconds).toUTCString();
+const JSON_TYPE = { 'content-type': 'application/json' };
 const HTML = { 'content-type': 'text/html' };
 
 /** Faults after which a client that may repeat its request succeeds. */
@@ -30,8 +31,16 @@ export const PASSING: Readonly<Record<string, Fault>> = {
   'a 503 with Retry-After: 0': answers(503, { 'retry-after': '0' }),
   'a 503 with garbage in Retry-After': answers(503, { 'retry-after': 'soon, in 2099' }),
   'a 503 with a negative Retry-After': answers(503, { 'retry-after': '-5' }),
-  'a 500 with null': answers(500, { 'content-type': 'application/json' }, 'null'),
-  'a 504 with a list': answers(504, { 'content-type': 'application/json' }, '[1]'),
+  'a 503 with a fraction in Retry-After': answers(503, { 'retry-after': '0.25' }),
+  'a 503 with two Retry-After': answers(503, { 'retry-after': ['1', '1'] }),
+  'a 200 with a page': answers(200, HTML, '<h1>Sign in</h1>'),
+  'a 200 with null': answers(200, JSON_TYPE, 'null'),
+  'a 202 with an empty object': answers(202, JSON_TYPE, '{}'),
+  'a 202 with a list': answers(202, JSON_TYPE, '[]'),
+  'an empty 202': answers(202),
+  'a 204': answers(204),
+  'a 500 with null': answers(500, JSON_TYPE, 'null'),
+  'a 504 with a list': answers(504, JSON_TYPE, '[1]'),
   'a page with status 429': answers(429, HTML, '<h1>Slow down</h1>'),
   'a 429 with Retry-After in seconds': answers(429, { 'retry-after': '3' }, '{"code":"rate_limit_exceeded"}'),
   'a 408': answers(408),
@@ -51,6 +60,14 @@ export const PASSING: Readonly<Record<string, Fault>> = {
     response.writeHead(status, { 'transfer-encoding': 'chunked' }).write(body.subarray(0, 10));
     setTimeout(() => response.destroy(), 20);
   },
+  'a page that drips': (response) => {
+    response.writeHead(502, HTML);
+    const drip = setInterval(() => response.write('<p>'), 20);
+    setTimeout(() => {
+      clearInterval(drip);
+      response.end();
+    }, 300);
+  },
   'a response that is not HTTP': (response) => void response.socket?.end('SSH-2.0-OpenSSH\r\n'),
   'a response that is late': async (response, forward) => {
     const { status, headers, body } = await forward();
@@ -66,7 +83,7 @@ export const FINAL: Readonly<Record<string, Fault>> = {
   'a redirect with 308': answers(308, { location: '/elsewhere/messages' }),
   'a page with status 403': answers(403, HTML, '<h1>Forbidden</h1>'),
   'an empty 404': answers(404),
-  'a problem of another API': answers(400, { 'content-type': 'application/json' }, '{"error":"no"}'),
+  'a problem of another API': answers(400, JSON_TYPE, '{"error":"no"}'),
 };
 
 function unused(): Promise<Answer> {

@@ -72,14 +72,14 @@ class Sluice:
     ) -> List[AcceptedMessage]:
         """Sends up to 1,000 messages: all of them are stored, or none. Each counts as one request."""
         body = {"messages": [_body(dict(message)) for message in messages]}
-        return self._post("/messages/batch", body, idempotency_key)["data"]
+        return self._post("/messages/batch", body, idempotency_key, "data")["data"]
 
     def get(self, id: str) -> Message:
         return self._transport.call("GET", _path(id))
 
     def attempts(self, id: str) -> List[Attempt]:
         """The attempts to deliver a message, the newest last."""
-        return self._transport.call("GET", _path(id, "attempts"))["data"]
+        return self._transport.call("GET", _path(id, "attempts"), field="data")["data"]
 
     def list(
         self,
@@ -95,7 +95,7 @@ class Sluice:
         query = {"status": status, "type": type, "since": since, "until": until, "endpointId": endpoint_id}
         cursor = None
         while True:
-            page = self._transport.call("GET", "/messages", query={**query, "limit": page_size, "cursor": cursor})
+            page = self._transport.call("GET", "/messages", query={**query, "limit": page_size, "cursor": cursor}, field="data")
             yield from page["data"]
             cursor = page["nextCursor"]
             if cursor is None:
@@ -118,7 +118,7 @@ class Sluice:
         :param wait: how many seconds to wait while there are none, up to 20
         """
         body = {"max": max, "seconds": seconds, "wait": wait}
-        return self._transport.call("POST", "/messages/lease", body, repeatable=True, patience=wait)["data"]
+        return self._transport.call("POST", "/messages/lease", body, repeatable=True, patience=wait, field="data")["data"]
 
     def ack(self, id: str, lease_token: str, *, until: Optional[float] = None) -> None:
         """The message is delivered. Fails with the code `lease_lost` when the lease has expired."""
@@ -127,7 +127,7 @@ class Sluice:
     def ack_batch(self, leases: Iterable[LeasedMessage]) -> List[Acknowledgement]:
         """Up to 1,000 messages are delivered, each by itself: the result says of which the lease was lost."""
         named = [{"id": lease["id"], "leaseToken": lease["leaseToken"]} for lease in leases]
-        return self._transport.call("POST", "/messages/ack", {"leases": named}, repeatable=True)["data"]
+        return self._transport.call("POST", "/messages/ack", {"leases": named}, repeatable=True, field="data")["data"]
 
     def nack(
         self,
@@ -139,7 +139,7 @@ class Sluice:
         until: Optional[float] = None,
     ) -> None:
         """The attempt has failed: the message is available again, or `failed` if it was the last one."""
-        body = {"leaseToken": lease_token, "delaySeconds": delay_seconds, "reason": reason}
+        body = {"leaseToken": lease_token, "delaySeconds": delay_seconds, "reason": _storable(reason)}
         self._end(id, "nack", _body(body), until)
 
     def extend(self, id: str, lease_token: str, seconds: int, *, until: Optional[float] = None) -> None:
@@ -159,14 +159,23 @@ class Sluice:
         """
         return consume(self, lease_seconds, limit, stop or Event())
 
-    def _post(self, path: str, body: Any, idempotency_key: Optional[str]) -> Any:
+    def _post(self, path: str, body: Any, idempotency_key: Optional[str], field: str = "id") -> Any:
         key = secrets.token_hex(16) if idempotency_key is None else idempotency_key
         if not re.fullmatch(r"[\x21-\x7e]{1,255}", key):
             raise ValueError("idempotency_key must be 1 to 255 visible ASCII characters without spaces.")
-        return self._transport.call("POST", path, body, headers={"Idempotency-Key": key}, repeatable=True)
+        return self._transport.call("POST", path, body, headers={"Idempotency-Key": key}, repeatable=True, field=field)
 
     def _end(self, id: str, verb: str, body: Any, until: Optional[float]) -> Any:
-        return self._transport.call("POST", _path(id, verb), body, repeatable=True, until=until)
+        return self._transport.call("POST", _path(id, verb), body, repeatable=True, until=until, field=None)
+
+
+def _storable(reason: Optional[str]) -> Optional[str]:
+    """
+    The server refuses other reasons, and often they are texts of errors: 1 to 1,000 units of UTF-16, without NUL and halves
+    of characters.
+    """
+    units = (reason or "").replace("\0", "").encode("utf-16-le", "surrogatepass")[:2_000]
+    return units.decode("utf-16-le", "ignore") or None
 
 
 def _path(id: str, *more: str) -> str:

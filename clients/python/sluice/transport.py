@@ -71,12 +71,14 @@ class Transport:
         repeatable: Optional[bool] = None,
         patience: float = 0,
         until: Optional[float] = None,
+        field: Optional[str] = "id",
     ) -> Any:
         """
         Sends a request until it succeeds or is refused for good.
 
         :param repeatable: whether it can be repeated although its outcome is unknown; by default all but POST can
         :param patience: how many seconds the server may take longer than usual
+        :param field: one that the result has; None if there is no result
         :param until: the time of `time.monotonic` at which its tries end, however many there are
         """
         can_repeat = method != "POST" if repeatable is None else repeatable
@@ -95,7 +97,7 @@ class Transport:
             if seconds <= 0 and failure is not None:
                 raise failure
             try:
-                return self._try(request.Request(url, data, sent, method=method), max(seconds, 0.001))
+                return self._try(request.Request(url, data, sent, method=method), max(seconds, 0.001), field)
             except SluiceError as error:
                 failure = error
             # An earlier try may have deleted it.
@@ -113,7 +115,7 @@ class Transport:
             if not is_refused or not failure.retry_after:
                 _sleep(wait)
 
-    def _try(self, call: request.Request, seconds: float) -> Any:
+    def _try(self, call: request.Request, seconds: float, field: Optional[str]) -> Any:
         ends_at = time.monotonic() + seconds
         started_at = time.monotonic()
         what = f"{call.get_method()} {parse.urlsplit(call.full_url).path}"
@@ -133,7 +135,7 @@ class Transport:
             raise failed from cause
         self.rate_limit = _rate_limit_of(headers) or self.rate_limit
         if 200 <= status < 300:
-            result = _result_of(status, content)
+            result = _result_of(status, content, field)
             self._pause.succeeded(started_at)
             return result
         error = _error_of(status, headers, content)
@@ -198,14 +200,19 @@ def _read(response: Any, ends_at: float) -> bytes:
     return content
 
 
-def _result_of(status: int, content: bytes) -> Any:
-    if status == 204:
+def _result_of(status: int, content: bytes, field: Optional[str]) -> Any:
+    """Other responses of success are of proxies, and say nothing about the outcome."""
+    if status == 204 and field is None:
         return None
     try:
-        return json.loads(content)
-    except ValueError as cause:
-        message = f"The response has the status {status}, but is not JSON: check base_url and proxies."
-        raise ServerError(message, "unexpected_response", status) from cause
+        result = json.loads(content)
+        if isinstance(result, dict) and (field is None or field in result):
+            return result
+        cause = None
+    except ValueError as error:
+        cause = error
+    message = f"The response has the status {status}, but not the JSON of Sluice: check base_url and proxies."
+    raise ServerError(message, "unexpected_response", status) from cause
 
 
 def _error_of(status: int, headers: Headers, content: bytes) -> SluiceError:

@@ -20,6 +20,7 @@ type task struct {
 	Count       int
 	Slow        []string
 	Failing     []string
+	Reasons     []string
 	Cases       []struct {
 		URL, Text, Key, Body, Secret string
 		Headers                      map[string]string
@@ -34,7 +35,8 @@ var (
 func main() {
 	must(json.NewDecoder(os.Stdin).Decode(&given))
 	does := map[string]func() any{
-		"send": send, "use": use, "cancel": cancel, "consume": consume, "verify": verify, "missing": missing,
+		"send": send, "use": use, "cancel": cancel, "reject": reject, "consume": consume, "verify": verify,
+		"missing": missing,
 	}
 	must(json.NewEncoder(os.Stdout).Encode(does[given.Do]()))
 }
@@ -159,6 +161,17 @@ func mapped[T any](items []T, field func(T) any) []any {
 func cancel() any {
 	_, err := client(given.URL).Cancel(background, given.ID)
 	return codeOf(err)
+}
+
+func reject() any {
+	c := client(given.URL)
+	leased, err := c.Lease(background, len(given.Reasons), 30*time.Second, 0)
+	must(err)
+	codes := []any{}
+	for at, one := range leased {
+		codes = append(codes, codeOf(c.Nack(background, one.ID, one.LeaseToken, sluice.Rejection{Reason: given.Reasons[at]})))
+	}
+	return codes
 }
 
 func consume() any {

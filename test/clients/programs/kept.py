@@ -70,6 +70,15 @@ def cancel():
     return code_of(lambda: client(task["url"]).cancel(task["id"]))
 
 
+def reject():
+    sluice = client(task["url"])
+    leased = sluice.lease(len(task["reasons"]), 30)
+    return [
+        code_of(lambda: sluice.nack(one["id"], one["leaseToken"], delay_seconds=60, reason=reason))
+        for one, reason in zip(leased, task["reasons"])
+    ]
+
+
 def consume():
     handled = []
     stop = threading.Event()
@@ -106,4 +115,4 @@ def missing():
     return names
 
 
-print(json.dumps({"send": send, "use": use, "cancel": cancel, "consume": consume, "verify": verify, "missing": missing}[task["do"]]()))
+print(json.dumps({"send": send, "use": use, "cancel": cancel, "reject": reject, "consume": consume, "verify": verify, "missing": missing}[task["do"]]()))
