@@ -87,6 +87,9 @@ describe('The consumers of the documentation', () => {
     'no response',
     'a response that is lost',
     'a response that is cut',
+    'a 408',
+    'a 200 with a page',
+    'a redirect with 302',
   ])('consume.mjs reports a batch again: %s', async (title) => {
     await api.sendBatch(account, { messages: ['one', '1'] });
     const fault = faultOf(title);

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { gzipSync } from 'node:zlib';
 import { FINAL, PASSING, type Fault } from '../support/hostile-proxy.js';
 import { Programs, TEXTS } from './programs.js';
 
@@ -17,6 +18,8 @@ interface Sending {
   readonly url: string;
   readonly text: string;
   readonly key: string;
+  /** Seconds that a response may take. */
+  readonly limit: number;
 }
 
 /** Sends each without its waits, in one process. */
@@ -26,14 +29,16 @@ const SEND_MJS = `
   const results = [];
   const { setTimeout } = globalThis;
   let waits = [];
+  const { timeout } = AbortSignal;
   // Others than the program set timers as well.
   globalThis.setTimeout = (resolve, ms, ...args) => {
     if (!new Error().stack.includes('/send.mjs')) return setTimeout(resolve, ms, ...args);
     waits.push(ms / 1000);
     return setImmediate(resolve);
   };
-  for (const { url, text, key } of cases) {
+  for (const { url, text, key, limit } of cases) {
     waits = [];
+    AbortSignal.timeout = () => timeout(1_000 * limit);
     try {
       results.push({ id: (await send(url, process.env.KEY, text, key)).id, error: '', waits });
     } catch (error) {
@@ -47,6 +52,7 @@ results = []
 for case in json.load(sys.stdin):
     waits = []
     send.time.sleep = waits.append
+    send.TIME_LIMIT = case["limit"]
     try:
         results.append({"id": send.send(case["url"], os.environ["KEY"], case["text"], case["key"])["id"], "error": "", "waits": waits})
     except (send.Refused, RuntimeError) as error:
@@ -87,7 +93,7 @@ describe('The senders of the documentation', () => {
     const send = (cases: Readonly<Record<string, { faults?: readonly Fault[]; text?: string }>>) =>
       senders[name]?.(
         Object.entries(cases).map(([title, { faults = [], text = title }], at) => ({
-          ...{ url: programs.proxy.with(...faults), text, key: `key-${at}` },
+          ...{ url: programs.proxy.with(...faults), text, key: `key-${at}`, limit: 30 },
         })),
       ) ?? Promise.reject(new Error(`There is no ${name}.`));
 
@@ -136,11 +142,37 @@ describe('The senders of the documentation', () => {
     });
   });
 
+  it.each(names.filter((name) => name !== 'send.sh'))('%s ends a response that drips', async (name) => {
+    const drips: Fault = (response) => {
+      response.writeHead(202, { 'content-type': 'application/json' });
+      const drip = setInterval(() => response.write(' '), 50);
+      response.once('close', () => {
+        clearInterval(drip);
+      });
+    };
+    const sending = { url: programs.proxy.with(drips), text: 'x', key: 'order-4711', limit: 2 };
+    expect(await senders[name]?.([sending])).toMatchObject([{ id: expect.stringMatching(/^msg_/) as string }]);
+  });
+
+  // Python asks for a response that is not compressed.
+  it.each(names.filter((name) => name !== 'send.py'))('%s reads a compressed response', async (name) => {
+    const compressed: Fault = async (response, forward) => {
+      const { status, body } = await forward();
+      response
+        .writeHead(status, { 'content-type': 'application/json', 'content-encoding': 'gzip' })
+        .end(gzipSync(body));
+    };
+    const sending = { url: programs.proxy.with(compressed), text: 'x', key: 'order-4711', limit: 30 };
+    expect(await senders[name]?.([sending])).toMatchObject([
+      { id: expect.stringMatching(/^msg_/) as string, waits: [] },
+    ]);
+  });
+
   it.each(names)('%s ends when the outcome stays unknown', async (name) => {
     const url = programs.proxy.with(
       ...Array<Fault>(9).fill((response) => void response.writeHead(502, { 'retry-after': '9'.repeat(30) }).end('<p>')),
     );
-    const [sent] = (await senders[name]?.([{ url, text: 'x', key: 'order-4711' }])) ?? [];
+    const [sent] = (await senders[name]?.([{ url, text: 'x', key: 'order-4711', limit: 30 }])) ?? [];
     expect(sent?.error).toMatch(/The outcome of order-4711 is unknown\.$/m);
     // The shell takes so large a number for garbage, and waits after the last try as well.
     expect(sent?.waits).toHaveLength(name === 'send.sh' ? 9 : 8);
