@@ -68,5 +68,6 @@ export class Leases {
 
 /** The server refuses other reasons, and often they are texts of errors: not empty, without NUL and halves of characters. */
 function storable(reason: string | undefined): string | undefined {
-  return reason?.slice(0, 1_000).replace(/[\0\p{Surrogate}]/gu, '') || undefined;
+  const text = reason?.slice(0, 1_000).replace(/[\0\p{Surrogate}]/gu, '');
+  return text === '' ? undefined : text;
 }

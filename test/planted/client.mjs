@@ -224,9 +224,9 @@ export default [
   {
     what: 'the Python client sends each try with another idempotency key',
     file: 'clients/python/sluice/transport.py',
-    find: 'return self._try(request.Request(url, data, sent, method=method), max(seconds, 0.001))',
+    find: 'return self._try(request.Request(url, data, sent, method=method), max(seconds, 0.001), field)',
     replace:
-      'sent = {name: value + str(tries) if name == "Idempotency-Key" else value for name, value in sent.items()}; return self._try(request.Request(url, data, sent, method=method), max(seconds, 0.001))',
+      'sent = {name: value + str(tries) if name == "Idempotency-Key" else value for name, value in sent.items()}; return self._try(request.Request(url, data, sent, method=method), max(seconds, 0.001), field)',
     tests: [PYTHON],
   },
   {
