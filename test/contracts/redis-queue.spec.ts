@@ -221,12 +221,17 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
     expect((await lengths())[0]).toBeGreaterThan(0);
   });
 
-  it('gives up turns of retries whose jobs are gone', async () => {
+  it.each([null, '', 'x', 'null'])('gives up turns of retries whose jobs have %j as their data', async (data) => {
     const { redis } = parts.queue.shard;
     const prioritized = parts.queue.shard.key('prioritized');
-    await redis.zadd(prioritized, NO_TURN * 2 ** 32 + 1, 'gone');
+    const [message] = messages(1);
+    if (message === undefined) throw new Error('There is none.');
+    await parts.bullmq.queue.add([message]);
+    await redis.zadd(prioritized, NO_TURN * 2 ** 32 + 2, message.jobId, NO_TURN * 2 ** 32 + 1, 'broken');
+    if (data !== null) await redis.hset(parts.queue.shard.key('broken'), { data });
     await parts.bullmq.queue.giveTurns();
-    expect(await redis.zcard(prioritized)).toBe(0);
+    expect(await redis.zscore(prioritized, 'broken')).toBeNull();
+    expect(Number(await redis.zscore(prioritized, message.jobId))).toBeLessThan(NO_TURN * 2 ** 32);
   });
 
   it('keeps a connection that follows one that was lost without a response', async () => {

@@ -131,6 +131,29 @@ const ofPlaces: RedisLoss[] = PLACES.flatMap((from): RedisLoss[] => [
   },
 ]);
 
+/** Fields of the hash of a job, what they become, and whether no worker can take or read the job any more. */
+const FIELDS: readonly (readonly [field: string, value: string | null, isBroken: boolean])[] = [
+  ...[null, '', 'x', 'null', '{"'].map((value) => ['data', value, true] as const),
+  ...[null, '', '[]'].map((value) => ['opts', value, false] as const),
+  ...['x', 'null', '{"', '1'].map((value) => ['opts', value, true] as const),
+  ...[null, '', 'x'].map((value) => ['name', value, false] as const),
+  ...['delay', 'priority', 'atm', 'ats'].flatMap((field) => [
+    ...[null, '-1'].map((value) => [field, value, false] as const),
+    ...['', 'x', '1e400'].map((value) => [field, value, true] as const),
+  ]),
+  ['timestamp', 'x', true],
+];
+
+const ofFields: RedisLoss[] = PLACES.flatMap((from) =>
+  FIELDS.map(([field, value, isBroken]): RedisLoss => ({
+    loss: `${field} of some jobs in ${from} is ${value === null ? 'lost' : JSON.stringify(value)}`,
+    from,
+    counted: isBroken ? SOME : 0,
+    lose: (redis, key, ids) =>
+      each(ids, (id) => (value === null ? redis.hdel(key(id), field) : redis.hset(key(id), field, value))),
+  })),
+);
+
 const NAMES = ['marker', 'meta', 'pc', 'id', 'stalled', 'stalled-check', 'limiter', 'events', 'sluice-events'] as const;
 const ofKeys: RedisLoss[] = [...NAMES, 'completed', 'failed', 'paused', 'sluice-turns'].flatMap((name): RedisLoss[] => [
   { loss: `${name} is lost`, counted: 0, lose: (redis, key) => redis.del(key(name)) },
@@ -210,7 +233,7 @@ describeUnless(NO_REDIS)('All messages are delivered after two runs of the recon
     await redis.zadd(key('marker'), 0, '0');
   };
 
-  it.each([...ofPlaces, ...ofKeys, ...others])('$loss', async ({ counted, from, lose }) => {
+  it.each([...ofPlaces, ...ofFields, ...ofKeys, ...others])('$loss', async ({ counted, from, lose }) => {
     const all = await queued(parts);
     const ids = all.map(({ jobId }) => jobId);
     const key = (name: string) => parts.queue.shard.key(name);

@@ -32,6 +32,16 @@ const TURNS_LOCK_MS = 5_000;
 /** Asks the server that has a key. */
 const INFO = `return redis.call('INFO', ARGV[1])`;
 
+/** The account in the data of a job; empty if it has none, null if it can't be read. */
+function accountIn(data: string | null): string | null {
+  try {
+    const { accountId = '' } = JSON.parse(data ?? 'null') as { readonly accountId?: string };
+    return accountId;
+  } catch {
+    return null;
+  }
+}
+
 const { Worker: PatientWorker } = withBackend<RedisQueueBackend, RedisClient>(createPatientBackend);
 
 /** One queue on Redis. All of its keys are on one server. `RedisQueueConnection.shardOf` decides which messages it has. */
@@ -98,12 +108,16 @@ export class RedisShard implements QueueShard {
     await refresh();
     await this.alone(async () => {
       const ids = await this.redis.zrangebyscore(...due, 'LIMIT', 0, JOBS_AT_ONCE);
-      const jobs = await this.fields(ids, 'data');
-      // Redis may have evicted a job but not its id, which would be found for ever.
-      const gone = ids.filter((_id, index) => jobs[index]?.[0] === null);
+      const accounts = (await this.fields(ids, 'data')).map(([data = null]) => accountIn(data));
+      // Redis may have evicted a job but not its id, which would be found for ever, or nobody can read it.
+      const gone = ids.filter((_id, index) => accounts[index] === null);
       if (gone.length > 0) await this.redis.zrem(this.key('prioritized'), ...gone);
-      const accounts = jobs.map(([data]) => (JSON.parse(data ?? '{}') as { accountId?: string }).accountId ?? '');
-      await this.reassign(ids, accounts, scheduler);
+      const some = ids.filter((_id, index) => accounts[index] !== null);
+      await this.reassign(
+        some,
+        accounts.filter((one) => one !== null),
+        scheduler,
+      );
     });
   }
 

@@ -7,14 +7,23 @@ import type { RedisShard } from './redis-shard.js';
  * test/contracts/bullmq-internals.spec.ts says what an upgrade has to compare.
  */
 
-const FIELDS = ['timestamp', 'finishedOn', 'returnvalue', 'failedReason', 'processedOn', 'pb', 'atm', 'stc'] as const;
+const FIELDS = [
+  ...['timestamp', 'finishedOn', 'returnvalue', 'failedReason', 'processedOn', 'pb', 'atm', 'stc'],
+  ...['ats', 'delay', 'priority', 'opts'],
+] as const;
+
+/** Our data has this many bytes at least. It is not read: it contains the text. */
+const LEAST_DATA = 100;
 
 /** Jobs that are read by one round trip. */
 const AT_ONCE = 1_000;
 
 /** A job that is still in the queue. */
 export interface StoredJob {
-  /** Null while it waits, runs or is delayed; `broken` when it has lost its content, and with it how it ended. */
+  /**
+   * Null while it waits, runs or is delayed; `broken` when it has lost its content, and with it how it ended, or when no
+   * worker can take or read it.
+   */
   readonly ended: 'completed' | 'failed' | 'broken' | null;
   readonly end: JobEndRow;
 }
@@ -34,12 +43,27 @@ export async function storedJobs(
 
 async function readJobs(shard: RedisShard, ids: readonly string[], jobs: Map<string, StoredJob>): Promise<void> {
   const found = await shard.fields(ids, ...FIELDS);
+  const lengths = await shard.read<number>((pipeline) =>
+    ids.reduce((all, id) => all.hstrlen(shard.key(id), 'data'), pipeline),
+  );
   for (const [index, id] of ids.entries()) {
     const fields = found[index];
     if (fields === undefined) continue;
-    if (fields[0] !== null) jobs.set(id, toJob(fields));
-    // A worker has started what was evicted, and has so stored a part of it again.
+    if (fields[0] !== null && (lengths[index] ?? 0) >= LEAST_DATA && isReadable(fields)) jobs.set(id, toJob(fields));
+    // For example, a worker has started what was evicted, and has so stored a part of it again.
     else if (fields.some((value) => value !== null)) jobs.set(id, { ended: 'broken', end: GONE });
+  }
+}
+
+/** Whether BullMQ can read these: it fails otherwise, and the job stays where it is. */
+function isReadable(fields: readonly (string | null)[]): boolean {
+  const [timestamp, finishedOn, , , processedOn, , made, stalled, started, delay, priority, opts = null] = fields;
+  const numbers = [timestamp, finishedOn, processedOn, made, stalled, started, delay, priority];
+  if (numbers.some((text) => text != null && (text.trim() === '' || !Number.isFinite(Number(text))))) return false;
+  try {
+    return opts === null || opts === '' || typeof (JSON.parse(opts) ?? '') === 'object';
+  } catch {
+    return false;
   }
 }
 
