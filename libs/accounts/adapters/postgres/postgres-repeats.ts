@@ -96,14 +96,14 @@ export class PostgresRepeats extends Repeats {
     const { scope, hash } = attempt;
     const run = (statement: string, values: readonly unknown[]) =>
       this.repositories.change(scope, (manager) => manager.query(statement, [scope, hash, ...values]));
-    let isSealed = false;
     try {
       const result = await work();
       await run(SEAL, [seal(attempt, result), accountOf(attempt, result)]);
-      isSealed = true;
       return result;
-    } finally {
-      if (!isSealed) await run(RELEASE, []);
+    } catch (error) {
+      // What went wrong first says more. Without this, the claim ends by itself.
+      await run(RELEASE, []).catch(() => undefined);
+      throw error;
     }
   }
 
