@@ -54,6 +54,9 @@ const LACKING = `
   SELECT format('EXECUTE on %s.%s', nspname, proname) FROM pg_proc p JOIN schemas s ON s.oid = pronamespace
   WHERE NOT has_function_privilege(p.oid, 'EXECUTE')
   UNION ALL
+  SELECT format('all rows of %s.%s, which has row-level security', nspname, relname)
+  FROM pg_class c JOIN schemas s ON s.oid = relnamespace WHERE relkind IN ('r', 'p') AND row_security_active(c.oid)
+  UNION ALL
   SELECT 'TEMPORARY on the database' WHERE NOT has_database_privilege(current_database(), 'TEMPORARY')`;
 
 /** The key of the advisory lock: "sluice" in ASCII. */
@@ -107,7 +110,10 @@ async function isMigrated(client: pg.Client): Promise<boolean> {
   if (rows[0]?.exists !== true) return false;
   // Without USAGE, the schema cannot even be looked at.
   if (!rows[0].usable) await requireRights(client);
-  const applied = await appliedMigrations(client);
+  const applied = await appliedMigrations(client).catch(async (error: unknown) => {
+    await requireRights(client);
+    throw error;
+  });
   return (await assertSchemaCompatibility(client)) >= BULLMQ_SCHEMA && MIGRATIONS.every((name) => applied.has(name));
 }
 

@@ -84,6 +84,19 @@ describe('A role that can only read and write', () => {
     await migrateSchema(url);
   });
 
+  it.each(['messages', 'outbox', 'migrations'])(
+    'does not start a process that sees only a part of %s',
+    async (table) => {
+      await asOwner(database.url, `ALTER TABLE sluice.${table} ENABLE ROW LEVEL SECURITY`);
+      const failing = migrateSchema(url);
+      await expect(failing).rejects.toThrow(`all rows of sluice.${table}, which has row-level security`);
+      // The owner sees all of it.
+      await migrateSchema(database.url);
+      await asOwner(database.url, `ALTER TABLE sluice.${table} DISABLE ROW LEVEL SECURITY`);
+      await migrateSchema(url);
+    },
+  );
+
   it('cannot migrate: that needs the owner', async () => {
     await asOwner(database.url, `DELETE FROM sluice.migrations WHERE name = 'upkeep/0001-baseline'`);
     await expect(migrateSchema(url)).rejects.toThrow(/migrations .* owner/);
