@@ -64,7 +64,7 @@ describe('DeliveryLog', () => {
       'was abandoned with its endpoint',
       async () => {
         await webhooks.enable(one, false);
-        await webhooks.deliveries.abandon(one, 'endpoint_disabled');
+        await webhooks.abandon(one, 'endpoint_disabled');
       },
       { status: 'failed', ...nothingYet, error: 'endpoint_disabled' },
     ],
