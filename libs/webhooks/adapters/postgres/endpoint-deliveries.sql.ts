@@ -113,7 +113,8 @@ export const LEASE_DELIVERIES = `
     ON CONFLICT DO NOTHING
   ), taken AS (
     UPDATE sluice.endpoint_deliveries d
-    SET token = $3, number = next_number, started_at = clock_timestamp(), ready = false,
+    SET token = $3, number = next_number, started_at = clock_timestamp(), ready = false, attempts = d.attempts + 1,
+        last_number = coalesce(l.number, last_number),
         due_at = clock_timestamp() + $4 * interval '1 millisecond'
     FROM leased l
     WHERE d.message_id = ANY ($1) AND d.message_id = l.message_id AND d.endpoint_id = l.endpoint_id
@@ -140,7 +141,7 @@ export const SETTLE_DELIVERIES = `
                          $9::text[], $10::text[]) WITH ORDINALITY
       AS t (message_id, endpoint_id, token, outcome, retry_ms, error, response_status, response_body, url, type, place)
   ), held AS (
-    SELECT d.message_id, d.endpoint_id, d.account_id, d.number, d.started_at, t.outcome, t.retry_ms, t.error,
+    SELECT d.message_id, d.endpoint_id, d.account_id, d.number, d.started_at, d.attempts, t.outcome, t.retry_ms, t.error,
            t.response_status, t.response_body, t.type
     FROM results t JOIN sluice.endpoint_deliveries d USING (message_id, endpoint_id, token)
     WHERE d.message_id = ANY ($1)
@@ -152,16 +153,16 @@ export const SETTLE_DELIVERIES = `
   ), others AS (
     UPDATE sluice.endpoint_deliveries d
     SET due_at = CASE outcome WHEN 'retried' THEN clock_timestamp() + retry_ms * interval '1 millisecond' END,
-        failures = failures + 1, ready = false, token = NULL, number = NULL, started_at = NULL,
+        failures = failures + 1, ready = false, last_number = d.number, token = NULL, number = NULL, started_at = NULL,
         abandoned = CASE WHEN outcome = 'failed' AND (error = '${TYPES_CHANGED}' OR NOT ${counts('h.type')}) THEN error END
     FROM held h
     WHERE d.message_id = ANY ($1) AND d.message_id = h.message_id AND d.endpoint_id = h.endpoint_id
       AND outcome <> 'delivered'
   ), attempted AS (
-    INSERT INTO sluice.attempts (message_id, number, account_id, started_at, ended_at, outcome, error, target,
+    INSERT INTO sluice.attempts (message_id, number, account_id, started_at, ended_at, outcome, error, target, of_target,
                                  response_status, response_body)
-    SELECT message_id, number, account_id, started_at, clock_timestamp(), outcome, error, endpoint_id, response_status,
-           response_body
+    SELECT message_id, number, account_id, started_at, clock_timestamp(), outcome, error, endpoint_id, attempts,
+           response_status, response_body
     FROM held
     ON CONFLICT DO NOTHING
   ), requested AS (
@@ -214,7 +215,8 @@ export const ABANDON = `
     FOR UPDATE OF d SKIP LOCKED
   ), abandoned AS (
     UPDATE sluice.endpoint_deliveries d
-    SET due_at = NULL, ready = false, abandoned = $3, token = NULL, number = NULL, started_at = NULL
+    SET due_at = NULL, ready = false, abandoned = $3, last_number = coalesce(d.number, last_number), token = NULL,
+        number = NULL, started_at = NULL
     FROM held h WHERE d.message_id = ANY ($2) AND d.message_id = h.message_id AND d.endpoint_id = h.endpoint_id
   ), lost AS (
     INSERT INTO sluice.attempts (message_id, number, account_id, started_at, outcome, target)
