@@ -180,7 +180,7 @@ export const BACKGROUND: readonly Entry[] = [
     },
   },
   {
-    ...{ name: 'EndDeliveries', does: 'ends deliveries to endpoints that were disabled', every: '1 s' },
+    ...{ name: 'EndDeliveries', does: 'ends deliveries that endpoints no longer want', every: '1 s' },
     ...{ in: ['worker'], stops: 'deliveries' },
     open: (app) => repeated(app, EndDeliveries),
   },

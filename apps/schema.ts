@@ -29,6 +29,8 @@ const MIGRATIONS = [
   'webhooks/0003-operational-events',
   'accounts/0005-key-hints',
   'webhooks/0004-lists-of-deliveries',
+  'webhooks/0005-changed-types',
+  'webhooks/0006-count-attempts',
 ] as const;
 
 /** The version of the schema of the BullMQ that is installed; a test compares both. */

@@ -1584,7 +1584,7 @@ export interface components {
       count: number;
     };
     /**
-     * @description `pending`: waits for an attempt, or one is being made. `delivered`: the endpoint has it. `failed`: its attempts were used up, or the endpoint was disabled or deleted while it was waiting.
+     * @description `pending`: waits for an attempt, or one is being made. `delivered`: the endpoint has it. `failed`: its attempts were used up, or while it was waiting, the endpoint was disabled or deleted, or its types were changed.
      * @enum {string}
      */
     EndpointDeliveryStatus: 'pending' | 'delivered' | 'failed';

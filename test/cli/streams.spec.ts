@@ -183,6 +183,7 @@ describe('The command line', () => {
       timestamp: expect.any(String) as string,
       data: { id, message: 'first', ...fields, createdAt: expect.any(String) as string },
     });
+    expect(request?.headers['user-agent']).toMatch(/^Sluice\/\d/);
     const bodies = receiver.at(path).map(({ body }) => JSON.parse(body) as { type: string; data: object });
     const second = bodies.find(({ type }) => type === 'message');
     expect(Object.keys(second?.data ?? {})).toEqual(['id', 'message', 'createdAt']);

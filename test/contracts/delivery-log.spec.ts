@@ -4,6 +4,7 @@ import type { Message } from '#messages/domain/message.js';
 import { FIRST_PAGE } from '../support/messages.js';
 import { resultOf, URL, WebhookStore } from './webhook-store.js';
 
+const DAY_MS = 86_400_000;
 const PAGE: DeliveryPage = { limit: 10, before: null, status: null };
 
 describe('DeliveryLog', () => {
@@ -64,13 +65,40 @@ describe('DeliveryLog', () => {
       'was abandoned with its endpoint',
       async () => {
         await webhooks.enable(one, false);
-        await webhooks.deliveries.abandon(one, 'endpoint_disabled');
+        await webhooks.abandon(one, 'endpoint_disabled');
       },
       { status: 'failed', ...nothingYet, error: 'endpoint_disabled' },
+    ],
+    [
+      'is being made again after a worker was lost',
+      async () => {
+        await webhooks.leaseOne(one);
+        await webhooks.expire(one);
+        await webhooks.leaseOne(one);
+      },
+      { status: 'pending', ...after(2), durationMs: null, responseStatus: null, error: null },
+    ],
+    [
+      'was abandoned after a worker was lost',
+      async () => {
+        await webhooks.leaseOne(one);
+        await webhooks.expire(one);
+        await webhooks.enable(one, false);
+        await webhooks.abandon(one, 'endpoint_disabled');
+      },
+      { status: 'failed', ...after(1), durationMs: null, error: 'endpoint_disabled' },
     ],
   ] as const)('shows a delivery that %s, by endpoint and by message', async (_what, change, expected) => {
     const message = await webhooks.send(accountId, [one, two]);
     await change();
+    await expectShown(message, expected);
+    // As it was stored before its attempts were counted.
+    await webhooks.store.sql(`UPDATE sluice.endpoint_deliveries SET attempts = NULL, last_number = NULL;
+      UPDATE sluice.attempts SET of_target = NULL`);
+    await expectShown(message, expected);
+  });
+
+  const expectShown = async (message: Message, expected: object) => {
     const delivery = { messageId: message.id, endpointId: one, ...expected };
     expect(await ofOne()).toMatchObject([delivery]);
     const [first, second] = [one, two].sort();
@@ -78,6 +106,26 @@ describe('DeliveryLog', () => {
     expect(all?.map(({ endpointId }) => endpointId)).toEqual([first, second]);
     expect(all?.find(({ endpointId }) => endpointId === one)).toMatchObject({ ...delivery, url: URL, description: '' });
     expect(all?.find(({ endpointId }) => endpointId === two)).toMatchObject({ status: 'pending', ...nothingYet });
+  };
+
+  it('shows the attempts to each endpoint after a retry', async () => {
+    const message = await webhooks.send(accountId, [one, two]);
+    for (const [endpoint, outcomes] of [
+      [one, ['retried', 'failed']],
+      [two, ['retried', 'retried', 'delivered']],
+    ] as const)
+      for (const outcome of outcomes) await webhooks.make(endpoint, outcome);
+    await webhooks.process.messages.retryFailed(accountId, new Date(0), new Date(Date.now() + DAY_MS), 10);
+    await webhooks.make(one, 'retried');
+    const shown = await ofMessage(message);
+    expect(
+      new Map(shown?.map(({ endpointId, attempts, responseStatus }) => [endpointId, [attempts, responseStatus]])),
+    ).toEqual(
+      new Map([
+        [one, [3, 500]],
+        [two, [3, 200]],
+      ]),
+    );
   });
 
   it('lists what an endpoint got, gets and missed, newest first, alone and together, a page at a time', async () => {

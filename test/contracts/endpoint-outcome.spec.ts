@@ -8,17 +8,21 @@ const ENDPOINTS = 3;
 const steps = fc.array(
   fc.record({
     endpoint: fc.nat(ENDPOINTS - 1),
-    what: fc.constantFrom('delivered', 'retried', 'failed', 'disable', 'enable', 'abandon'),
+    what: fc.constantFrom(
+      ...(['delivered', 'retried', 'failed', 'disable', 'enable', 'narrow', 'widen', 'abandon'] as const),
+    ),
   }),
   { minLength: 3, maxLength: 12 },
 );
 
 /** Random steps rarely get there. */
-const USED_UP_THEN_DISABLED: typeof steps extends fc.Arbitrary<infer Steps> ? Steps : never = [
-  { endpoint: 0, what: 'failed' },
-  { endpoint: 0, what: 'disable' },
-  { endpoint: 1, what: 'delivered' },
-  { endpoint: 2, what: 'delivered' },
+const usedUpThen = (what: 'disable' | 'narrow'): [typeof steps extends fc.Arbitrary<infer Steps> ? Steps : never] => [
+  [
+    { endpoint: 0, what: 'failed' },
+    { endpoint: 0, what },
+    { endpoint: 1, what: 'delivered' },
+    { endpoint: 2, what: 'delivered' },
+  ],
 ];
 
 describe('The statements that end messages for webhooks', () => {
@@ -32,7 +36,7 @@ describe('The statements that end messages for webhooks', () => {
   async function decided(messageId: string) {
     const undelivered = await webhooks.store.sql<Undelivered>(
       `SELECT d.endpoint_id AS "endpointId", d.due_at IS NOT NULL AS "isLeft", d.abandoned,
-              coalesce((SELECT enabled FROM sluice.endpoints e WHERE e.id = d.endpoint_id), false) AS "isEnabled",
+              (SELECT enabled AND types = '{}' FROM sluice.endpoints e WHERE e.id = d.endpoint_id) AS "isWanted",
               (SELECT error FROM sluice.attempts a WHERE a.message_id = d.message_id AND a.target = d.endpoint_id
                  AND outcome = 'failed' ORDER BY number DESC LIMIT 1) AS error
        FROM sluice.endpoint_deliveries d WHERE message_id = $1`,
@@ -57,14 +61,15 @@ describe('The statements that end messages for webhooks', () => {
         for (const { endpoint, what } of happening) {
           const id = endpoints[endpoint] ?? '';
           if (what === 'enable' || what === 'disable') await webhooks.enable(id, what === 'enable');
-          else if (what === 'abandon') await webhooks.deliveries.abandon(id, 'endpoint_disabled');
+          else if (what === 'narrow' || what === 'widen') await webhooks.choose(id, what === 'widen' ? [] : ['user.*']);
+          else if (what === 'abandon') await webhooks.abandon(id, 'endpoint_disabled');
           else {
             const [leased] = await webhooks.lease([id]);
             if (leased === undefined) continue;
             await webhooks.deliveries.settle(resultOf(leased, what));
           }
           // An end is final: what happens to the endpoints afterwards does not change it.
-          if (!isOpen || what === 'enable' || what === 'disable') continue;
+          if (!isOpen || ['enable', 'disable', 'narrow', 'widen'].includes(what)) continue;
           const { status, failureReason } = await webhooks.see(message);
           const expected = await decided(message.id);
           isOpen = expected === null;
@@ -72,7 +77,7 @@ describe('The statements that end messages for webhooks', () => {
           else expect({ failureReason: null, ...expected }).toEqual({ status, failureReason });
         }
       }),
-      { numRuns: 40, examples: [[USED_UP_THEN_DISABLED]] },
+      { numRuns: 40, examples: [usedUpThen('disable'), usedUpThen('narrow')] },
     );
   });
 });

@@ -210,13 +210,13 @@ describe('EndpointDeliveries that an endpoint has missed', () => {
   });
 
   describe('because it is no longer enabled', () => {
-    const abandon = (endpoint: string) => webhooks.deliveries.abandon(endpoint, 'endpoint_disabled');
+    const abandon = (endpoint: string) => webhooks.deliveries.abandon(endpoint, 'endpoint_disabled', '');
 
     it('end, and fail the message if no other has it', async () => {
       const [alone, beside] = [await send([one]), await send([one, two])];
       await webhooks.make(two, 'delivered');
       await webhooks.enable(one, false);
-      expect(await abandon(one)).toEqual({ abandoned: 2, pending: false });
+      expect(await abandon(one)).toEqual({ abandoned: 2, areMade: false, last: null });
       const failureReason = `${one}: endpoint_disabled`;
       expect(await webhooks.see(alone)).toEqual({ status: 'failed', attempts: 0, failureReason, made: [] });
       expect(await webhooks.see(beside)).toMatchObject({ status: 'delivered', failureReason: null });
@@ -227,15 +227,15 @@ describe('EndpointDeliveries that an endpoint has missed', () => {
     it('end only when it is not enabled again', async () => {
       await send([one]);
       const before = await webhooks.everything();
-      expect(await abandon(one)).toEqual({ abandoned: 0, pending: true });
+      expect(await abandon(one)).toEqual({ abandoned: 0, areMade: false, last: null });
       expect(await webhooks.everything()).toEqual(before);
     });
 
     it('end also when they are not due yet, and for this endpoint only', async () => {
       const message = await send([one, two], { deliverAt: new Date(Date.now() + 60_000) });
       await webhooks.enable(one, false);
-      expect(await abandon(one)).toEqual({ abandoned: 1, pending: false });
-      expect(await abandon(two)).toEqual({ abandoned: 0, pending: true });
+      expect(await abandon(one)).toEqual({ abandoned: 1, areMade: false, last: null });
+      expect(await abandon(two)).toEqual({ abandoned: 0, areMade: false, last: null });
       expect((await webhooks.see(message)).status).toBe('queued');
     });
 
@@ -243,9 +243,9 @@ describe('EndpointDeliveries that an endpoint has missed', () => {
       const message = await send([one]);
       await webhooks.leaseOne(one);
       await webhooks.enable(one, false);
-      expect(await abandon(one)).toEqual({ abandoned: 0, pending: true });
+      expect(await abandon(one)).toEqual({ abandoned: 0, areMade: true, last: null });
       await webhooks.expire(one);
-      expect(await abandon(one)).toEqual({ abandoned: 1, pending: false });
+      expect(await abandon(one)).toEqual({ abandoned: 1, areMade: false, last: null });
       expect(await webhooks.see(message)).toMatchObject({ status: 'failed', made: ['lost'] });
     });
 

@@ -169,22 +169,27 @@ describe('A read of what an endpoint got, beside 20,000 deliveries to others', (
       SELECT 'msg_' || lpad(n::text, 26, '0'), 'one', 'x', 'delivered', now(), now(), 'webhooks'
       FROM generate_series(1, 20000) AS n`);
     // A third each is open, delivered and failed; every hundredth message is for the endpoint.
-    await store.sql(`INSERT INTO sluice.endpoint_deliveries (message_id, endpoint_id, account_id, due_at)
-      SELECT id, CASE n / 3 % 100 WHEN 0 THEN 'ep_1' ELSE 'ep_2' END, 'one', CASE n % 3 WHEN 0 THEN now() END
+    await store.sql(`INSERT INTO sluice.endpoint_deliveries (message_id, endpoint_id, account_id, due_at, attempts, last_number)
+      SELECT id, CASE n / 3 % 100 WHEN 0 THEN 'ep_1' ELSE 'ep_2' END, 'one', CASE n % 3 WHEN 0 THEN now() END, 20, 1
       FROM (SELECT id, row_number() OVER (ORDER BY id) AS n FROM sluice.messages) numbered WHERE n % 3 < 2`);
-    await store.sql(`INSERT INTO sluice.attempts (message_id, number, account_id, started_at, ended_at, outcome, target)
-      SELECT id, 1, 'one', now(), now(), CASE n % 3 WHEN 2 THEN 'delivered' ELSE 'failed' END,
-             CASE n / 3 % 100 WHEN 0 THEN 'ep_1' ELSE 'ep_2' END
-      FROM (SELECT id, row_number() OVER (ORDER BY id) AS n FROM sluice.messages) numbered`);
+    // Those to the endpoint have had many attempts, and so has another one with the same messages.
+    await store.sql(`INSERT INTO sluice.attempts (message_id, number, account_id, started_at, ended_at, outcome, target, of_target)
+      SELECT id, number, 'one', now(), now(), CASE WHEN n % 3 = 2 AND number = 1 THEN 'delivered' ELSE 'failed' END,
+             CASE WHEN n / 3 % 100 = 0 AND number < 21 THEN 'ep_1' ELSE 'ep_2' END, 20
+      FROM (SELECT id, row_number() OVER (ORDER BY id) AS n FROM sluice.messages) numbered
+      JOIN generate_series(1, 40) AS number ON number = 1 OR n / 3 % 100 = 0`);
   });
   afterAll(() => store.close());
 
   it.each([null, 'pending', 'delivered', 'failed'] as const)('reads what it shows with status %s', async (status) => {
     const log = new PostgresDeliveryLog(process.reads);
     const page = { limit: 20, before: null, status };
-    expect(await log.ofEndpoint('one', 'ep_1', page)).toHaveLength(21);
+    const shown = await log.ofEndpoint('one', 'ep_1', page);
+    expect(new Set(shown.map(({ attempts }) => attempts))).toEqual(new Set([20]));
+    expect(shown).toHaveLength(21);
     const { rows, pages } = await costOf(process, () => log.ofEndpoint('one', 'ep_1', page));
-    // Of each delivery: itself, its message, its row and its attempt, which is counted and read; up to three lists are merged.
+    // Of each delivery: itself, its message, its row, the attempt that has delivered it and its last one; up to three lists are
+    // merged.
     expect(rows).toBeLessThanOrEqual(21 * (3 * 2 + 4));
     expect(pages).toBeLessThanOrEqual(21 * 40);
   });

@@ -2,8 +2,10 @@ import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { lowestId } from '#kernel/ids.js';
 import {
+  ABANDON,
   DUE_ENDPOINTS,
   END_MESSAGES,
+  FIND_IN_VAIN,
   LEASE_DELIVERIES,
   PICK_DELIVERIES,
   MAKE_READY,
@@ -109,9 +111,11 @@ describe('migrateSchema', () => {
         'settle',
         SETTLE_DELIVERIES,
         `${ids}, ARRAY['ep_1'], ARRAY[${token}]::uuid[], ARRAY['retried'], ARRAY[0], ARRAY[NULL], ARRAY[500], ARRAY[''],
-         ARRAY['https://example.com/']`,
+         ARRAY['https://example.com/'], ARRAY[NULL]`,
       ],
       ['finish', END_MESSAGES, ids],
+      ['find_in_vain', FIND_IN_VAIN, `'ep_1', 'msg_01m7', 10`],
+      ['abandon', ABANDON, `'ep_1', ${ids}, 'endpoint_disabled'`],
     ] as const;
     try {
       await worker.query('ANALYZE sluice.messages, sluice.endpoint_deliveries');

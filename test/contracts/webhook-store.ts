@@ -1,7 +1,12 @@
 import { UuidV7Ids } from '#kernel/ids.js';
 import { PostgresEndpointDeliveries } from '#webhooks/adapters/postgres/postgres-endpoint-deliveries.js';
 import type { Available, Availability } from '#messages/application/delivering/availability.js';
-import type { DeliveryResult, EndpointDeliveries, LeasedDelivery } from '#webhooks/application/endpoint-deliveries.js';
+import type {
+  AbandonReason,
+  DeliveryResult,
+  EndpointDeliveries,
+  LeasedDelivery,
+} from '#webhooks/application/endpoint-deliveries.js';
 import type { Message, MessageState } from '#messages/domain/message.js';
 import { aMessage, anAccountId, FIRST_PAGE, SENT_AT } from '../support/messages.js';
 import { PostgresStore, type StoreProcess } from './postgres-store.js';
@@ -55,6 +60,21 @@ export class WebhookStore {
          disabled_reason = CASE WHEN NOT $2 THEN 'by_account' END WHERE id = $1`,
       [endpoint, enabled],
     );
+  }
+
+  async choose(endpoint: string, types: readonly string[]): Promise<void> {
+    await this.store.sql('UPDATE sluice.endpoints SET types = $2 WHERE id = $1', [endpoint, types]);
+  }
+
+  /** Ends what waits for an endpoint in vain. @returns how many deliveries */
+  async abandon(endpoint: string, reason: AbandonReason): Promise<number> {
+    let count = 0;
+    for (let after: string | null = ''; after !== null;) {
+      const { abandoned, last } = await this.deliveries.abandon(endpoint, reason, after);
+      count += abandoned;
+      after = last;
+    }
+    return count;
   }
 
   /** Does something while the account has only these endpoints enabled. */
@@ -131,7 +151,7 @@ export class WebhookStore {
   async reset(): Promise<void> {
     this.announced.length = 0;
     await this.store.reset();
-    await this.store.sql('DELETE FROM sluice.endpoint_deliveries');
+    await this.store.sql('DELETE FROM sluice.endpoint_deliveries; DELETE FROM sluice.ended_endpoints');
   }
 
   close(): Promise<void> {

@@ -58,6 +58,56 @@ function disorder(texts: readonly string[], acknowledged: ReadonlyMap<string, nu
   });
 }
 
+/** A request that was accepted: the texts of its messages, which have one key, and when it began and was answered. */
+interface Accepted {
+  readonly key: string;
+  readonly texts: readonly string[];
+  readonly from: number;
+  readonly until: number;
+}
+
+/** Sends messages from several senders at the same time, some in batches, by each API in turn. */
+async function sendAtOnce({ apis, account }: Fleet, halfway: () => Promise<unknown>): Promise<Accepted[]> {
+  const accepted: Accepted[] = [];
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${account.key}` };
+  const send = async (sender: number, number: number) => {
+    const key = KEYS[(sender + number) % 2] ?? '';
+    const texts = Array.from({ length: number % 3 === 0 ? 3 : 1 }, (_, index) => `${key} ${sender}.${number}.${index}`);
+    const messages = texts.map((message) => ({ message, orderingKey: key }));
+    const [path, body] = messages.length > 1 ? ['/messages/batch', { messages }] : ['/messages', messages[0]];
+    const from = performance.now();
+    const url = `${apis[((sender + number) % 3) % 2]?.url}${path}`;
+    const { status } = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
+    accepted.push({ key, texts, from, until: performance.now() });
+    expect(status).toBe(202);
+  };
+  const run = async (sender: number) => {
+    for (let number = 0; number < 30; number++) {
+      if (sender === 0 && number === 15) await halfway();
+      await send(sender, number);
+    }
+  };
+  await Promise.all([0, 1, 2, 3, 4, 5].map(run));
+  return accepted;
+}
+
+/** What is missing, and what came before a message that was accepted before it was sent. */
+function overtaking(accepted: readonly Accepted[], texts: readonly string[]): string[] {
+  const places = new Map([...new Set(texts)].map((text, place) => [text, place]));
+  const placeOf = (text: string | undefined) => places.get(text ?? '') ?? NaN;
+  const missing = accepted.flatMap((one) => one.texts.filter((text) => !places.has(text)));
+  const batches = accepted.filter((one) =>
+    one.texts.some((text, n) => n > 0 && placeOf(text) < placeOf(one.texts[n - 1])),
+  );
+  const overtaken = accepted.flatMap((one) =>
+    accepted.filter(
+      ({ key, texts: [first], from }) =>
+        key === one.key && one.until < from && placeOf(first) < placeOf(one.texts.at(-1)),
+    ),
+  );
+  return [...missing, ...[...batches, ...overtaken].map((one) => one.texts.join())];
+}
+
 describe('Ordering keys, under load', () => {
   let fleet: Fleet;
   let worker: Program;
@@ -210,6 +260,54 @@ describe('Ordering keys, under load', () => {
     expect(disorders).toEqual([[], [], []]);
     receiver.stop();
   });
+
+  it.each(['handler', 'pull', 'webhooks'])(
+    'is the order of acceptance by APIs whose clocks differ and change, at the same time, for %s',
+    async (delivery) => {
+      fleet = await Fleet.startProcesses({ ...SHIFTED_CLOCK, WEBHOOK_ALLOW_PRIVATE: 'true' }, 2);
+      const receiver = await Receiver.start();
+      const paths = ['/one', '/two'];
+      for (const path of paths) {
+        const url = receiver.url(path, (response) => response.writeHead(204).end());
+        await fleet.client.ask(fleet.account, 'POST /endpoints', { url });
+      }
+      await fleet.client.ask(fleet.account, 'PATCH /account', { delivery });
+      await fleet.worker();
+      const shift = (ms: number) => Promise.all(fleet.apis.map((api, index) => api.setClock(index === 0 ? ms : -ms)));
+      await shift(600_000);
+      const pulled: string[] = [];
+      const consumer = new Consumer(fleet.client, fleet.account);
+      const pullUntil = async (isOver: () => Promise<boolean>) => {
+        while (!(await isOver())) {
+          for (const lease of await consumer.lease({ max: 10, wait: 1 })) {
+            pulled.push(lease.message);
+            await consumer.ack(lease);
+          }
+        }
+      };
+      const open = `SELECT FROM sluice.messages WHERE status IN ('queued', 'processing') LIMIT 1`;
+      const sending = sendAtOnce(fleet, () => shift(-600_000));
+      if (delivery === 'pull') {
+        let isSent = false;
+        void sending.finally(() => (isSent = true));
+        await pullUntil(async () => isSent && (await fleet.sql(open)).length === 0);
+      }
+      const accepted = await sending;
+      await nothingOpen();
+      const posted = paths.map((path) =>
+        receiver.at(path).map(({ body }) => (JSON.parse(body) as { data: { message: string } }).data.message),
+      );
+      const handled = fleet.handled().map(({ message }) => message);
+      const received = { handler: [handled], pull: [pulled], webhooks: posted }[delivery] ?? [];
+      for (const texts of received) expect(overtaking(accepted, texts)).toEqual([]);
+      // Requests at the same time have either order, but the same for everybody.
+      const orders = received.map((texts) =>
+        KEYS.map((key) => [...new Set(texts)].filter((text) => text.startsWith(key))),
+      );
+      for (const order of orders) expect(order).toEqual(orders[0]);
+      receiver.stop();
+    },
+  );
 
   describeUnless(NO_REDIS)('with a queue on Redis', () => {
     it('handlers get messages in order although Redis loses its keys', async () => {

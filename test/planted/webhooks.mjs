@@ -5,6 +5,9 @@ const ADAPTER = 'libs/webhooks/adapters/postgres/postgres-endpoint-deliveries.ts
 const MADE = ['test/contracts/endpoint-deliveries.spec.ts'];
 const MISSED = ['test/contracts/missed-deliveries.spec.ts'];
 
+const CHANGED = ['test/contracts/changed-endpoints.spec.ts'];
+const CHANGES = 'libs/webhooks/adapters/postgres/migrations/0005-changed-types.sql';
+const ENDINGS = 'libs/webhooks/application/end-deliveries.ts';
 const LOG = ['test/contracts/delivery-log.spec.ts'];
 
 export default [
@@ -27,6 +30,34 @@ export default [
     file: 'libs/webhooks/adapters/postgres/delivery-log.sql.ts',
     find: 'WHERE id = $2 AND account_id = $1',
     replace: 'WHERE id = $2 AND ($1::text IS NOT NULL)',
+    tests: LOG,
+  },
+  {
+    what: 'a list of deliveries counts their attempts',
+    file: 'libs/webhooks/adapters/postgres/delivery-log.sql.ts',
+    find: 'WHERE coalesce(open.attempts, made.attempts) IS NULL AND a.message_id',
+    replace: 'WHERE a.message_id',
+    tests: ['test/contracts/reads.spec.ts'],
+  },
+  {
+    what: 'attempts that begin are not counted',
+    file: STATEMENTS,
+    find: 'ready = false, attempts = d.attempts + 1,',
+    replace: 'ready = false, attempts = d.attempts,',
+    tests: LOG,
+  },
+  {
+    what: 'a lost attempt is not shown as the last one',
+    file: STATEMENTS,
+    find: 'last_number = coalesce(l.number, last_number),',
+    replace: 'last_number = last_number,',
+    tests: LOG,
+  },
+  {
+    what: 'an attempt that has ended is not shown as the last one',
+    file: STATEMENTS,
+    find: 'ready = false, last_number = d.number,',
+    replace: 'ready = false,',
     tests: LOG,
   },
   {
@@ -164,7 +195,7 @@ export default [
   {
     what: 'a failure for a disabled endpoint counts against its message',
     file: STATEMENTS,
-    find: "abandoned = CASE WHEN outcome = 'failed' AND (error = '${TYPES_CHANGED}' OR NOT (${IS_ENABLED})) THEN error END",
+    find: "abandoned = CASE WHEN outcome = 'failed' AND (error = '${TYPES_CHANGED}' OR NOT ${counts('h.type')}) THEN error END",
     replace: 'abandoned = NULL',
     tests: MADE,
   },
@@ -185,16 +216,73 @@ export default [
   {
     what: 'a delivery that is being made is abandoned',
     file: STATEMENTS,
-    find: 'AND (token IS NULL OR due_at <= statement_timestamp()) AND NOT (${IS_ENABLED})',
-    replace: 'AND NOT (${IS_ENABLED})',
+    find: 'ELSE due_at <= statement_timestamp() END',
+    replace: 'ELSE true END',
     tests: MISSED,
+  },
+  {
+    what: 'a delivery that has begun meanwhile is abandoned',
+    file: STATEMENTS,
+    find: 'WHERE d.message_id = ANY ($2) AND ${WAITS} AND',
+    replace: 'WHERE d.message_id = ANY ($2) AND',
+    tests: CHANGED,
   },
   {
     what: 'deliveries to an endpoint that is enabled again are abandoned',
     file: STATEMENTS,
-    find: 'OR due_at <= statement_timestamp()) AND NOT (${IS_ENABLED})`;',
-    replace: 'OR due_at <= statement_timestamp())`;',
+    find: "WHERE NOT ${counts('m.type')}\n",
+    replace: '\n',
     tests: MISSED,
+  },
+  {
+    what: 'deliveries of types that an endpoint no longer wants wait on',
+    file: STATEMENTS,
+    find: "WHERE NOT ${counts('m.type')}\n",
+    replace: 'WHERE NOT EXISTS (SELECT FROM sluice.enabled_endpoints e WHERE e.id = $1)\n',
+    tests: CHANGED,
+  },
+  {
+    what: 'a change of types ends no deliveries',
+    file: CHANGES,
+    find: 'UPDATE OF enabled, types ON',
+    replace: 'UPDATE OF enabled ON',
+    tests: CHANGED,
+  },
+  {
+    what: 'an endpoint that is enabled again keeps what its types no longer match',
+    file: CHANGES,
+    find: 'AND OLD.enabled = NEW.enabled AND OLD.types = NEW.types THEN RETURN NULL;',
+    replace:
+      'AND (NEW.enabled OR NOT OLD.enabled) AND OLD.types = NEW.types THEN DELETE FROM sluice.ended_endpoints WHERE id = NEW.id; RETURN NULL;',
+    tests: CHANGED,
+  },
+  {
+    what: 'an attempt that is repeated although its endpoint has changed is forgotten',
+    file: ENDINGS,
+    find: 'pass.isRepeated ||= areMade;',
+    replace: 'pass.isRepeated ||= false;',
+    tests: CHANGED,
+  },
+  {
+    what: 'what is stored while an endpoint changes is forgotten',
+    file: ENDINGS,
+    find: 'isRepeated: !endpoint.isSettled',
+    replace: 'isRepeated: false',
+    tests: CHANGED,
+  },
+  {
+    what: 'a change of an endpoint during a pass is forgotten',
+    file: 'libs/webhooks/adapters/postgres/postgres-endpoints.ts',
+    find: 'WHERE id = $1 AND xmin::text = $2',
+    replace: 'WHERE id = $1 AND $2::text IS NOT NULL',
+    tests: CHANGED,
+  },
+  {
+    what: 'a pass ends after its first step',
+    file: ENDINGS,
+    find: 'pass.last = last;',
+    replace: 'pass.last = null;',
+    tests: CHANGED,
   },
   {
     what: 'a replay finds messages of every account',
@@ -325,7 +413,7 @@ export default [
   {
     what: 'an endpoint that was disabled and had used up its attempts fails a message that others have got',
     file: STATEMENTS,
-    find: 'd.abandoned IS NULL AND ${IS_ENABLED} OR NOT',
+    find: "d.abandoned IS NULL AND ${counts('ended.type')} OR NOT",
     replace: 'd.abandoned IS NULL OR NOT',
     tests: ['test/contracts/endpoint-outcome.spec.ts'],
   },

@@ -33,7 +33,7 @@ export function addListen(program: Command, context: Context): void {
       const secret = secretOf(context);
       output.note(`Forwarding to ${url}. Press Ctrl-C to stop.`);
       output.note(`The secret to verify signatures: ${secret}`);
-      const post = await poster();
+      const post = await poster(`Sluice/${program.version() ?? ''}`);
       const leaseSeconds = Math.max(timeout + 30, MIN_LEASE_SECONDS);
       await consume({ context, concurrency, leaseSeconds, limit }, (message, signal) =>
         forward(post, url, secret, message, AbortSignal.any([signal, AbortSignal.timeout(timeout * 1_000)])),
@@ -46,14 +46,25 @@ export function addListen(program: Command, context: Context): void {
   );
 }
 
-type Post = (url: string, init: Pick<RequestInit, 'headers' | 'body' | 'signal'>) => Promise<{ status: number }>;
+interface Request extends Pick<RequestInit, 'body' | 'signal'> {
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+type Post = (url: string, request: Request) => Promise<{ status: number }>;
 
 /** The global `fetch` would wait for 300 seconds at most. */
-async function poster(): Promise<Post> {
+async function poster(userAgent: string): Promise<Post> {
   const { Agent, fetch } = await import('undici');
   const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
-  return async (url, init) => {
-    const response = await fetch(url, { ...init, method: 'POST', redirect: 'manual', dispatcher } as object);
+  return async (url, request) => {
+    const headers = { ...request.headers, 'user-agent': userAgent };
+    const response = await fetch(url, {
+      ...request,
+      headers,
+      method: 'POST',
+      redirect: 'manual',
+      dispatcher,
+    } as object);
     await response.body?.cancel();
     return response;
   };

@@ -1,7 +1,17 @@
 import type { ContentValues, OnStarted } from '#messages/index.js';
+import type { TYPES_CHANGED } from '../domain/endpoint-outcome.js';
 
 /** Why deliveries to an endpoint are abandoned. */
-export type AbandonReason = 'endpoint_disabled' | 'endpoint_deleted';
+export type AbandonReason = 'endpoint_disabled' | 'endpoint_deleted' | typeof TYPES_CHANGED;
+
+/** What one step of ending deliveries has done. */
+export interface Abandoned {
+  readonly abandoned: number;
+  /** Others would have been abandoned, but are being made. */
+  readonly areMade: boolean;
+  /** The message after which the next step goes on; null when there are no more. */
+  readonly last: string | null;
+}
 
 /** An endpoint with deliveries that are due. */
 export interface DueEndpoint {
@@ -93,15 +103,16 @@ export abstract class EndpointDeliveries {
   ): Promise<number>;
 
   /**
-   * Ends some of the deliveries that wait for an endpoint which is no longer enabled. It has missed them, but they do not
-   * count against their messages. Deliveries that are being made are left to `settle`.
-   * @returns how many it has ended, and whether others are left
+   * Ends deliveries that wait for an endpoint which is no longer enabled or does not want their type any more, among the
+   * next ones by message. It has missed them, but they do not count against their messages. Deliveries that are being made
+   * are left to `settle`.
+   * @param after the message after which to begin; empty for the first
    */
-  abstract abandon(endpointId: string, reason: AbandonReason): Promise<{ abandoned: number; pending: boolean }>;
+  abstract abandon(endpointId: string, reason: AbandonReason, after: string): Promise<Abandoned>;
 
   /**
-   * Stores how an attempt ended. One that failed for an endpoint which is no longer enabled is abandoned. A delivery that
-   * another worker has leased since is not changed. In the same transaction, the endpoint notes the first failure after a
+   * Stores how an attempt ended. One that failed for an endpoint which is no longer enabled, or does not want its type any
+   * more, is abandoned. A delivery that another worker has leased since is not changed. In the same transaction, the endpoint notes the first failure after a
    * success, or a success after failures, in the order in which attempts end, unless its URL has changed since the request.
    */
   abstract settle(result: DeliveryResult): Promise<void>;

@@ -1,20 +1,15 @@
 import { endpointOutcome, type Undelivered } from './endpoint-outcome.js';
 
 const usedUp: Undelivered = {
-  ...{ endpointId: 'ep_2', isLeft: false, abandoned: null, isEnabled: true, error: 'The receiver returned 500.' },
+  ...{ endpointId: 'ep_2', isLeft: false, abandoned: null, isWanted: true, error: 'The receiver returned 500.' },
 };
-const disabled: Undelivered = { ...usedUp, endpointId: 'ep_1', abandoned: 'endpoint_disabled', isEnabled: false };
+const disabled: Undelivered = { ...usedUp, endpointId: 'ep_1', abandoned: 'endpoint_disabled', isWanted: false };
 
 it.each<[string, readonly Undelivered[], boolean, string | null]>([
   ['every endpoint has got it', [], true, 'delivered'],
   ['an attempt is left', [usedUp, { ...disabled, isLeft: true }], true, null],
   ['an endpoint has used up its attempts', [usedUp], true, 'ep_2: The receiver returned 500.'],
-  [
-    'an endpoint that was disabled since has used up its attempts',
-    [{ ...usedUp, isEnabled: false }],
-    true,
-    'delivered',
-  ],
+  ['an endpoint that was disabled since has used up its attempts', [{ ...usedUp, isWanted: false }], true, 'delivered'],
   ['an endpoint was disabled, and others have got it', [disabled], true, 'delivered'],
   ['an endpoint was disabled, and no other has got it', [disabled], false, 'ep_1: endpoint_disabled'],
   ['one was disabled, and one has used up its attempts', [disabled, usedUp], false, 'ep_2: The receiver returned 500.'],

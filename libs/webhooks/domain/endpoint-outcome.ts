@@ -8,8 +8,8 @@ export interface Undelivered {
   readonly isLeft: boolean;
   /** Why its attempts were abandoned; null when they were used up. */
   readonly abandoned: string | null;
-  /** Whether the endpoint is enabled now: a message need not reach others. */
-  readonly isEnabled: boolean;
+  /** Whether the endpoint is enabled now and wants messages of the type: a message need not reach others. */
+  readonly isWanted: boolean;
   /** Why the last attempt failed. */
   readonly error: string | null;
 }
@@ -19,15 +19,15 @@ export type EndpointOutcome =
   | { readonly status: 'failed'; readonly failureReason: string };
 
 /**
- * How a message for webhooks ends. It has failed when an endpoint that is still enabled has used up its attempts, or when
- * no endpoint at all has got it. The statement END_MESSAGES repeats this rule, and a property test compares them.
+ * How a message for webhooks ends. It has failed when an endpoint that still wants it has used up its attempts, or when no
+ * endpoint at all has got it. The statement END_MESSAGES repeats this rule, and a property test compares them.
  * @param undelivered of the endpoints that have not got it
  * @param isDelivered whether any endpoint has got it
  * @returns null while an attempt is left to make
  */
 export function endpointOutcome(undelivered: readonly Undelivered[], isDelivered: boolean): EndpointOutcome | null {
   if (undelivered.some(({ isLeft }) => isLeft)) return null;
-  const failed = undelivered.filter(({ abandoned, isEnabled }) => !isDelivered || (abandoned === null && isEnabled));
+  const failed = undelivered.filter(({ abandoned, isWanted }) => !isDelivered || (abandoned === null && isWanted));
   const [first] = failed.toSorted(
     (one, other) =>
       Number(one.abandoned !== null) - Number(other.abandoned !== null) || (one.endpointId < other.endpointId ? -1 : 1),

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { DomainError } from '#kernel/domain-error.js';
+import { matchesType } from '#messages/domain/type-pattern.js';
 import type { Message } from '#messages/domain/message.js';
 import { WebhookStore } from '../webhook-store.js';
 import { WAYS, type Begun, type End, type Way } from './ways.js';
@@ -93,10 +94,12 @@ class Model {
 }
 
 const KEYS = [null, 'one', 'two', 'three'] as const;
+const TYPES = [null, 'a', 'b.c'] as const;
+const CHOICES = [[], ['a'], ['b.*'], ['a', 'b.*']] as const;
 const step = fc.record({
   what: fc.constantFrom(
     ...(['send', 'batch', 'begin', 'begin', 'end', 'end', 'end', 'lose', 'cancel', 'retry', 'retry all'] as const),
-    ...(['replay', 'disable', 'enable'] as const),
+    ...(['replay', 'disable', 'enable', 'choose'] as const),
   ),
   key: fc.constantFrom(...KEYS),
   pick: fc.nat(1_000),
@@ -127,11 +130,19 @@ describe.each(Object.keys(WAYS) as (keyof typeof WAYS)[])('Random steps with ord
   });
 });
 
+interface Sent {
+  readonly id: string;
+  readonly key: string | null;
+  readonly type: string | null;
+}
+
 class Walk {
   private readonly model: Model;
-  private readonly sent: { readonly id: string; readonly key: string | null }[] = [];
+  private readonly sent: Sent[] = [];
   private running: Begun[] = [];
   private readonly disabled = new Set<string>();
+  /** What endpoints want, by endpoint; nothing for one that wants everything. */
+  private readonly types = new Map<string, readonly string[]>();
 
   constructor(
     private readonly webhooks: WebhookStore,
@@ -163,10 +174,11 @@ class Walk {
     const target = targets[pick % targets.length] ?? '';
     switch (what) {
       case 'send':
-        return this.send([key]);
+        return this.send([key], pick);
       case 'batch':
         return this.send(
           Array.from({ length: 1 + (pick % 5) }, (_, index) => KEYS[(pick + index) % KEYS.length] ?? key),
+          pick,
         );
       case 'begin':
         return void (await this.begin());
@@ -195,23 +207,28 @@ class Walk {
         return hasEndpoints ? this.disable(target) : undefined;
       case 'enable':
         return this.disabled.has(target) ? this.enable(target) : undefined;
+      case 'choose':
+        return hasEndpoints ? this.choose(target, CHOICES[pick % CHOICES.length] ?? []) : undefined;
     }
   }
 
-  private get enabled(): readonly string[] {
-    return this.way.targets.filter((target) => !this.disabled.has(target));
+  private wants(target: string, type: string | null): boolean {
+    return !this.disabled.has(target) && matchesType(this.types.get(target) ?? [], type);
   }
 
   private isOpen(id: string, target: string): boolean {
     return this.model.has({ id, target }) && this.model.find({ id, target }).state === 'open';
   }
 
-  private async send(keys: readonly (string | null)[]): Promise<void> {
-    const messages = keys.map((key) => this.way.aMessage(key));
+  private async send(keys: readonly (string | null)[], pick: number): Promise<void> {
+    const messages = keys.map((key, index) =>
+      this.way.aMessage(key, { type: TYPES[(pick + index) % TYPES.length] ?? null }),
+    );
     await this.way.process.messages.add(messages, null);
     for (const { id, state } of messages) {
-      this.sent.push({ id, key: state.orderingKey });
-      this.model.send(id, state.orderingKey, this.enabled);
+      this.sent.push({ id, key: state.orderingKey, type: state.type });
+      const targets = this.way.targets.filter((target) => this.wants(target, state.type));
+      this.model.send(id, state.orderingKey, targets);
     }
   }
 
@@ -249,12 +266,13 @@ class Walk {
     }
   }
 
-  /** A message was retried: it goes to all enabled targets that have not got it. */
-  private reopen({ id, key }: { readonly id: string; readonly key: string | null }): void {
-    for (const target of this.enabled) this.reopenAt(id, key, target);
+  /** A message was retried: it goes to all enabled targets that want it and have not got it. */
+  private reopen(message: Sent): void {
+    for (const target of this.way.targets) this.reopenAt(message, target);
   }
 
-  private reopenAt(id: string, key: string | null, target: string): void {
+  private reopenAt({ id, key, type }: Sent, target: string): void {
+    if (!this.wants(target, type)) return;
     if (!this.model.has({ id, target })) {
       this.model.insert(id, key, target, this.sent);
     } else if (this.model.find({ id, target }).state === 'ended') {
@@ -271,7 +289,7 @@ class Walk {
     const cancelled = await this.idsOf('cancelled');
     const terms = { since: EVER[0], until: EVER[1], max: 100, perSecond: 1_000_000 };
     await this.webhooks.deliveries.replay(this.way.accountId, endpoint, terms, new AbortController().signal);
-    for (const { id, key } of this.sent) if (!cancelled.has(id)) this.reopenAt(id, key, endpoint);
+    for (const one of this.sent) if (!cancelled.has(one.id)) this.reopenAt(one, endpoint);
   }
 
   private async disable(endpoint: string): Promise<void> {
@@ -280,11 +298,13 @@ class Walk {
     await this.abandon(endpoint);
   }
 
-  /** What waits for a disabled endpoint ends; what is being sent to it does not. */
+  /** What waits for an endpoint in vain ends; what is being sent to it does not. */
   private async abandon(endpoint: string): Promise<void> {
-    while ((await this.webhooks.deliveries.abandon(endpoint, 'endpoint_disabled')).abandoned > 0);
+    await this.webhooks.abandon(endpoint, 'endpoint_disabled');
+    const types = new Map(this.sent.map(({ id, type }) => [id, type]));
     for (const { id, state, running } of this.model.entries.get(endpoint) ?? []) {
-      if (state === 'open' && !running) this.model.close({ id, target: endpoint }, 'ended');
+      const isWanted = this.wants(endpoint, types.get(id) ?? null);
+      if (state === 'open' && !running && !isWanted) this.model.close({ id, target: endpoint }, 'ended');
     }
   }
 
@@ -292,5 +312,12 @@ class Walk {
     await this.abandon(endpoint);
     await this.webhooks.enable(endpoint, true);
     this.disabled.delete(endpoint);
+    await this.abandon(endpoint);
+  }
+
+  private async choose(endpoint: string, types: readonly string[]): Promise<void> {
+    await this.webhooks.choose(endpoint, types);
+    this.types.set(endpoint, types);
+    await this.abandon(endpoint);
   }
 }

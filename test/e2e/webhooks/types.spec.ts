@@ -122,6 +122,21 @@ describe('The types of endpoints', () => {
     expect(receiver.ids(other.path)).toEqual([id]);
   });
 
+  it('end soon what waits and is no longer wanted, so that those behind it with its ordering key are delivered', async () => {
+    const changed = await endpoint([]);
+    const deliverAt = new Date(Date.now() + 86_400_000);
+    const later = { message: 'hi', type: 'order.paid', orderingKey: 'key', deliverAt };
+    const first = await fleet.client.sent(account, { body: later });
+    const second = await fleet.client.sent(account, { body: { message: 'hi', type: 'user.new', orderingKey: 'key' } });
+    await ask(`PATCH /endpoints/${changed.id}`, { types: ['user.*'] });
+    await becomes(second.id, 'delivered');
+    expect(await message(first.id)).toMatchObject({
+      failureReason: `${changed.id}: endpoint_types_changed`,
+      attempts: 0,
+    });
+    expect(receiver.ids(changed.path)).toEqual([second.id]);
+  });
+
   it('come with headers, which are sent along', async () => {
     const { path, id: endpointId } = await endpoint([], { headers: { Authorization: 'Bearer abc', 'X-Tab': 'a\tb' } });
     await becomes(await send(), 'delivered');

@@ -7,7 +7,7 @@ import { ENDPOINT_ID } from './views.js';
 export const DELIVERY_STATUS = enumModel(
   'EndpointDeliveryStatus',
   '`pending`: waits for an attempt, or one is being made. `delivered`: the endpoint has it. `failed`: its attempts were used ' +
-    'up, or the endpoint was disabled or deleted while it was waiting.',
+    'up, or while it was waiting, the endpoint was disabled or deleted, or its types were changed.',
   ENDPOINT_DELIVERY_STATUSES,
 );
 

@@ -3,15 +3,18 @@ import { type EndpointDeliveryStatus, TRANSITIONS } from '#messages/index.js';
 
 /**
  * What is shown of a delivery `d`, which has `message_id`, `endpoint_id` and `status`: `open` is its row while it has not
- * succeeded, `made` are its attempts that have ended.
+ * succeeded, `made` the attempt that has, and `last` the last one that has ended. Attempts are `counted` only of a delivery
+ * that was stored before their number was.
  */
 const SHOWN = `
   SELECT d.message_id AS "messageId", d.endpoint_id AS "endpointId", d.status,
-         (coalesce(made.attempts, 0) + CASE WHEN open.token IS NULL THEN 0 ELSE 1 END)::int AS attempts,
+         coalesce(open.attempts, made.attempts, counted.attempts + CASE WHEN open.token IS NULL THEN 0 ELSE 1 END)::int
+           AS attempts,
          CASE WHEN open.token IS NULL AND open.due_at > statement_timestamp() AND isfinite(open.due_at)
               THEN open.due_at END AS "nextAttemptAt",
          last.started_at AS "lastAttemptAt",
-         round(extract(epoch FROM greatest(last.ended_at, last.started_at) - last.started_at) * 1000)::float8
+         CASE WHEN last.ended_at IS NOT NULL
+              THEN round(extract(epoch FROM greatest(last.ended_at, last.started_at) - last.started_at) * 1000)::float8 END
            AS "durationMs",
          last.response_status AS "responseStatus", last.response_body AS "responseBody",
          coalesce(open.abandoned, last.error) AS error`;
@@ -19,15 +22,21 @@ const SHOWN = `
 /** Each is looked up: for a join, a planner that expects many would read the whole table. */
 const PARTS = `
   LEFT JOIN LATERAL (
-    SELECT token, due_at, abandoned FROM sluice.endpoint_deliveries o
+    SELECT token, due_at, abandoned, attempts, last_number FROM sluice.endpoint_deliveries o
     WHERE o.message_id = d.message_id AND o.endpoint_id = d.endpoint_id LIMIT 1
   ) open ON true
   LEFT JOIN LATERAL (
-    SELECT count(*) AS attempts, max(number) AS number FROM sluice.attempts a
-    WHERE a.message_id = d.message_id AND a.target = d.endpoint_id
+    SELECT number, of_target AS attempts FROM sluice.attempts a
+    WHERE d.status = 'delivered' AND a.message_id = d.message_id AND a.target = d.endpoint_id
+      AND starts_with(a.target, 'ep_') AND a.outcome = 'delivered' LIMIT 1
   ) made ON true
   LEFT JOIN LATERAL (
-    SELECT * FROM sluice.attempts a WHERE a.message_id = d.message_id AND a.number = made.number LIMIT 1
+    SELECT count(*) AS attempts, max(number) AS number FROM sluice.attempts a
+    WHERE coalesce(open.attempts, made.attempts) IS NULL AND a.message_id = d.message_id AND a.target = d.endpoint_id
+  ) counted ON true
+  LEFT JOIN LATERAL (
+    SELECT * FROM sluice.attempts a
+    WHERE a.message_id = d.message_id AND a.number = coalesce(made.number, open.last_number, counted.number) LIMIT 1
   ) last ON true`;
 
 /** $1 the account, $2 the message. At least one row if the message exists. */

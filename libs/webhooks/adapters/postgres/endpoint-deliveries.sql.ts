@@ -19,8 +19,11 @@ import {
 /** A delivered message may be replayed to an endpoint, which does not change its status. */
 const DELIVERED = TRANSITIONS.deliver.to;
 
-/** Whether the endpoint of a delivery `d` counts. As a condition EXISTS, it would let the planner read all endpoints. */
-const IS_ENABLED = '(SELECT true FROM sluice.enabled_endpoints e WHERE e.id = d.endpoint_id LIMIT 1) IS TRUE';
+/**
+ * Whether the endpoint of a delivery `d` counts: it is enabled, and wants messages of the type. As a condition EXISTS, it
+ * would let the planner read all endpoints.
+ */
+const counts = (type: string): string => `(${isWantedBy('d.endpoint_id', type)}) IS TRUE`;
 
 /**
  * Marks deliveries that may start now as ready, including those whose lease has expired. Their ids are repeated beside the
@@ -110,7 +113,8 @@ export const LEASE_DELIVERIES = `
     ON CONFLICT DO NOTHING
   ), taken AS (
     UPDATE sluice.endpoint_deliveries d
-    SET token = $3, number = next_number, started_at = clock_timestamp(), ready = false,
+    SET token = $3, number = next_number, started_at = clock_timestamp(), ready = false, attempts = d.attempts + 1,
+        last_number = coalesce(l.number, last_number),
         due_at = clock_timestamp() + $4 * interval '1 millisecond'
     FROM leased l
     WHERE d.message_id = ANY ($1) AND d.message_id = l.message_id AND d.endpoint_id = l.endpoint_id
@@ -128,17 +132,17 @@ export const LEASE_DELIVERIES = `
 export const LOCK_MESSAGES = 'SELECT FROM sluice.messages WHERE id = ANY ($1) ORDER BY id FOR UPDATE';
 
 /**
- * $1 to $8 the results. $9 where each request was sent, null without one. An endpoint whose URL has changed since is
- * not changed.
+ * $1 to $8 the results. $9 where each request was sent, null without one: an endpoint whose URL has changed since is not
+ * changed. $10 the types of the messages.
  */
 export const SETTLE_DELIVERIES = `
   WITH results AS (
     SELECT * FROM unnest($1::text[], $2::text[], $3::uuid[], $4::text[], $5::float8[], $6::text[], $7::int[], $8::text[],
-                         $9::text[]) WITH ORDINALITY
-      AS t (message_id, endpoint_id, token, outcome, retry_ms, error, response_status, response_body, url, place)
+                         $9::text[], $10::text[]) WITH ORDINALITY
+      AS t (message_id, endpoint_id, token, outcome, retry_ms, error, response_status, response_body, url, type, place)
   ), held AS (
-    SELECT d.message_id, d.endpoint_id, d.account_id, d.number, d.started_at, t.outcome, t.retry_ms, t.error,
-           t.response_status, t.response_body
+    SELECT d.message_id, d.endpoint_id, d.account_id, d.number, d.started_at, d.attempts, t.outcome, t.retry_ms, t.error,
+           t.response_status, t.response_body, t.type
     FROM results t JOIN sluice.endpoint_deliveries d USING (message_id, endpoint_id, token)
     WHERE d.message_id = ANY ($1)
     FOR UPDATE OF d SKIP LOCKED
@@ -149,16 +153,16 @@ export const SETTLE_DELIVERIES = `
   ), others AS (
     UPDATE sluice.endpoint_deliveries d
     SET due_at = CASE outcome WHEN 'retried' THEN clock_timestamp() + retry_ms * interval '1 millisecond' END,
-        failures = failures + 1, ready = false, token = NULL, number = NULL, started_at = NULL,
-        abandoned = CASE WHEN outcome = 'failed' AND (error = '${TYPES_CHANGED}' OR NOT (${IS_ENABLED})) THEN error END
+        failures = failures + 1, ready = false, last_number = d.number, token = NULL, number = NULL, started_at = NULL,
+        abandoned = CASE WHEN outcome = 'failed' AND (error = '${TYPES_CHANGED}' OR NOT ${counts('h.type')}) THEN error END
     FROM held h
     WHERE d.message_id = ANY ($1) AND d.message_id = h.message_id AND d.endpoint_id = h.endpoint_id
       AND outcome <> 'delivered'
   ), attempted AS (
-    INSERT INTO sluice.attempts (message_id, number, account_id, started_at, ended_at, outcome, error, target,
+    INSERT INTO sluice.attempts (message_id, number, account_id, started_at, ended_at, outcome, error, target, of_target,
                                  response_status, response_body)
-    SELECT message_id, number, account_id, started_at, clock_timestamp(), outcome, error, endpoint_id, response_status,
-           response_body
+    SELECT message_id, number, account_id, started_at, clock_timestamp(), outcome, error, endpoint_id, attempts,
+           response_status, response_body
     FROM held
     ON CONFLICT DO NOTHING
   ), requested AS (
@@ -174,26 +178,46 @@ export const SETTLE_DELIVERIES = `
   )
   UPDATE sluice.endpoints e SET failing_since = c.failing_since FROM changed c WHERE e.id = c.id`;
 
-/** The delivery `d` waits for an endpoint that is not enabled, and is not being made. */
-const WAITS_IN_VAIN = `due_at IS NOT NULL
-    AND (token IS NULL OR due_at <= statement_timestamp()) AND NOT (${IS_ENABLED})`;
+/** It is to be made, and nobody makes it. Written so that no index of all that are to be made seems to fit. */
+const WAITS = 'CASE WHEN token IS NULL THEN due_at IS NOT NULL ELSE due_at <= statement_timestamp() END';
 
-/** Ready ones first. */
-export const FIND_WAITING = `
-  SELECT message_id AS id FROM sluice.endpoint_deliveries d
-  WHERE ready = ANY ('{true,false}') AND endpoint_id = $1 AND ${WAITS_IN_VAIN}
-  LIMIT $2`;
+/**
+ * The messages whose deliveries wait in vain, among the next that an endpoint still has to get.
+ *
+ * $1 endpoint, $2 the message after which to begin, $3 deliveries to look at.
+ */
+export const FIND_IN_VAIN = `
+  WITH page AS MATERIALIZED (
+    SELECT message_id, endpoint_id, NOT ${WAITS} AS is_made FROM sluice.endpoint_deliveries
+    WHERE endpoint_id = $1 AND due_at IS NOT NULL AND message_id > $2 ORDER BY message_id LIMIT $3
+  ), in_vain AS MATERIALIZED (
+    SELECT message_id, is_made FROM page d LEFT JOIN sluice.messages m
+      ON m.id = message_id AND m.id = ANY (ARRAY(SELECT message_id FROM page))
+    WHERE NOT ${counts('m.type')}
+  )
+  SELECT (SELECT max(message_id) FROM page HAVING count(*) = $3) AS last,
+         ARRAY(SELECT message_id FROM in_vain WHERE NOT is_made) AS waiting,
+         EXISTS (SELECT FROM in_vain WHERE is_made) AS "areMade"`;
 
-/** Run after LOCK_MESSAGES, like SETTLE_DELIVERIES. Returns how many deliveries it has ended. */
+/**
+ * Run after LOCK_MESSAGES, like SETTLE_DELIVERIES. Returns how many deliveries it has ended.
+ *
+ * $1 endpoint, $2 messages, $3 the reason.
+ */
 export const ABANDON = `
-  WITH held AS (
-    SELECT message_id, endpoint_id, account_id, token, number, started_at FROM sluice.endpoint_deliveries d
-    WHERE message_id = ANY ($1) AND endpoint_id = $2 AND ${WAITS_IN_VAIN}
-    FOR UPDATE SKIP LOCKED
+  WITH locked AS MATERIALIZED (
+    SELECT id, type FROM sluice.messages WHERE id = ANY ($2)
+  ), held AS (
+    SELECT message_id, endpoint_id, account_id, token, number, started_at
+    FROM (SELECT unnest($2::text[]) AS message_id, $1::text AS endpoint_id OFFSET 0) t
+    JOIN sluice.endpoint_deliveries d USING (message_id, endpoint_id) LEFT JOIN locked ON id = message_id
+    WHERE d.message_id = ANY ($2) AND ${WAITS} AND NOT ${counts('type')}
+    FOR UPDATE OF d SKIP LOCKED
   ), abandoned AS (
     UPDATE sluice.endpoint_deliveries d
-    SET due_at = NULL, ready = false, abandoned = $3, token = NULL, number = NULL, started_at = NULL
-    FROM held h WHERE d.message_id = ANY ($1) AND d.message_id = h.message_id AND d.endpoint_id = h.endpoint_id
+    SET due_at = NULL, ready = false, abandoned = $3, last_number = coalesce(d.number, last_number), token = NULL,
+        number = NULL, started_at = NULL
+    FROM held h WHERE d.message_id = ANY ($2) AND d.message_id = h.message_id AND d.endpoint_id = h.endpoint_id
   ), lost AS (
     INSERT INTO sluice.attempts (message_id, number, account_id, started_at, outcome, target)
     SELECT message_id, number, account_id, started_at, 'lost', endpoint_id FROM held WHERE token IS NOT NULL
@@ -225,21 +249,14 @@ export const LEAVE_LINES = `
       WHERE d.message_id = m.id AND d.endpoint_id = t.endpoint_id AND d.due_at IS NOT NULL)
   ) ended CROSS JOIN LATERAL sluice.leave_lines(lines, keys, positions) released`;
 
-/** Whether deliveries to an endpoint wait or are being made. */
-export const IS_PENDING = `
-  SELECT EXISTS (
-    SELECT FROM sluice.endpoint_deliveries
-    WHERE ready = ANY ('{true,false}') AND endpoint_id = $1 AND due_at IS NOT NULL
-  ) AS pending`;
-
 /**
  * Ends the messages that have no delivery left to make, as `endpointOutcome` decides.
  */
 export const END_MESSAGES = `
   WITH locked AS MATERIALIZED (
-    SELECT id, status, delivery FROM sluice.messages WHERE id = ANY ($1::text[])
+    SELECT id, status, delivery, type FROM sluice.messages WHERE id = ANY ($1::text[])
   ), ended AS MATERIALIZED (
-    SELECT id FROM locked l WHERE l.status IN (${OPEN}) AND ${hasEndpoints('l.delivery')} AND (
+    SELECT id, type FROM locked l WHERE l.status IN (${OPEN}) AND ${hasEndpoints('l.delivery')} AND (
       SELECT bool_or(due_at IS NOT NULL) FROM sluice.endpoint_deliveries d WHERE d.message_id = l.id) IS NOT TRUE
   )${endMessages(
     `
@@ -250,7 +267,7 @@ export const END_MESSAGES = `
                       ORDER BY number DESC LIMIT 1)))
       FROM sluice.endpoint_deliveries d
       WHERE d.message_id = ended.id
-        AND (d.abandoned IS NULL AND ${IS_ENABLED} OR NOT ${hasBeenDelivered('a.message_id = ended.id')})
+        AND (d.abandoned IS NULL AND ${counts('ended.type')} OR NOT ${hasBeenDelivered('a.message_id = ended.id')})
       ORDER BY d.abandoned IS NOT NULL, d.endpoint_id LIMIT 1
     ) AS reason FROM ended`,
     '$1::text[]',

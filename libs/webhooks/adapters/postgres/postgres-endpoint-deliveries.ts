@@ -8,6 +8,7 @@ import type { Reads } from '#platform/database/reads.js';
 import type { BatchMetrics } from '#platform/observability/batch-metrics.js';
 import {
   EndpointDeliveries,
+  type Abandoned,
   type AbandonReason,
   type DeliveryResult,
   type DueEndpoint,
@@ -20,9 +21,8 @@ import {
   ABANDON,
   DUE_ENDPOINTS,
   END_MESSAGES,
+  FIND_IN_VAIN,
   FIND_MISSED,
-  FIND_WAITING,
-  IS_PENDING,
   LEASE_DELIVERIES,
   LEAVE_LINES,
   LOCK_LINES,
@@ -44,13 +44,17 @@ const ENOUGH = 50;
 /** Messages that one statement looks at to replay them. */
 const REPLAYED_AT_ONCE = 500;
 const REPLAYED = MESSAGE_STATUSES.filter((status) => status !== TRANSITIONS.cancel.to);
-/** How many deliveries one statement makes ready or abandons, which bounds how long their rows are locked. */
+/** How many deliveries one statement makes ready or looks at to abandon them, which bounds how long their rows are locked. */
 const READY_AT_ONCE = 1_000;
 const ABANDONED_AT_ONCE = 500;
 
 /** Those of these deliveries that are no longer to be made leave their lines. */
 type LeaveLines = (messages: readonly string[], endpoints: readonly string[]) => Promise<void>;
 type Change<T> = (client: pg.ClientBase, leaveLines: LeaveLines) => Promise<T>;
+
+interface InVain extends Omit<Abandoned, 'abandoned'> {
+  readonly waiting: string[];
+}
 
 interface Missed {
   missed: string[];
@@ -163,24 +167,23 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
     });
   }
 
-  async abandon(endpointId: string, reason: AbandonReason): Promise<{ abandoned: number; pending: boolean }> {
-    const waiting = await this.database.query<{ id: string }>(FIND_WAITING, [endpointId, ABANDONED_AT_ONCE]);
-    const ids = waiting.map(({ id }) => id);
+  async abandon(endpointId: string, reason: AbandonReason, after: string): Promise<Abandoned> {
+    const page = [endpointId, after, ABANDONED_AT_ONCE];
+    const [found] = await this.database.query<InVain>(FIND_IN_VAIN, page);
+    const { waiting: ids, ...others } = found ?? { waiting: [], areMade: false, last: null };
     const abandon = async (client: pg.ClientBase, leaveLines: LeaveLines) => {
       await client.query({ name: 'lock-lines', text: LOCK_LINES, values: [ids, endpointId] });
       const { rows } = await client.query<{ abandoned: number }>({
         name: 'abandon',
         text: ABANDON,
-        values: [ids, endpointId, reason],
+        values: [endpointId, ids, reason],
       });
       await endMessages(client, ids);
       const endpoints = ids.map(() => endpointId);
       await leaveLines(ids, endpoints);
       return rows[0]?.abandoned ?? 0;
     };
-    const abandoned = ids.length > 0 ? await this.withLocked(ids, abandon) : 0;
-    const [row] = await this.database.query<{ pending: boolean }>(IS_PENDING, [endpointId]);
-    return { abandoned, pending: row?.pending === true };
+    return { ...others, abandoned: ids.length > 0 ? await this.withLocked(ids, abandon) : 0 };
   }
 
   private withLocked<T>(ids: readonly string[], change: Change<T>): Promise<T> {
@@ -233,6 +236,7 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
           column(({ responseStatus }) => responseStatus),
           column(({ responseBody }) => responseBody),
           column(({ url }) => url),
+          column(({ delivery }) => delivery.content.type),
         ],
       });
       await endMessages(client, ids);

@@ -2,6 +2,7 @@ import { In, LessThan, type EntityManager } from 'typeorm';
 import type { Page } from '#kernel/page.js';
 import { Not } from 'typeorm';
 import { isTypeId } from '#kernel/typeid.js';
+import { CONNECTION_LIMITS } from '#platform/database/connection.js';
 import type { Database } from '#platform/database/database.js';
 import { SharedReads } from '#platform/shared-reads.js';
 import type { Repositories } from '#platform/database/repositories.js';
@@ -28,7 +29,9 @@ const TAKE_RATE = `
   RETURNING e.id, rate_taken - taken AS granted`;
 
 const ENDED = `
-  SELECT id, reason, xmin::text AS version FROM sluice.ended_endpoints
+  SELECT id, reason, xmin::text AS version,
+         noted_at < clock_timestamp() - interval '${CONNECTION_LIMITS.statement_timeout} milliseconds' AS "isSettled"
+  FROM sluice.ended_endpoints
   WHERE pg_try_advisory_xact_lock(hashtext('sluice.ended_endpoints')) ORDER BY id`;
 
 const IS_ANY_ENDED = 'SELECT FROM sluice.ended_endpoints LIMIT 1';

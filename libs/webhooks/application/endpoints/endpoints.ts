@@ -25,11 +25,14 @@ export interface Target extends Sealed {
   readonly version: string;
 }
 
+/** An endpoint for which deliveries may wait in vain. */
 export interface EndedEndpoint {
   readonly id: string;
   readonly reason: AbandonReason;
-  /** Changes whenever the endpoint is disabled or deleted. */
+  /** Changes with each of these changes of the endpoint. */
   readonly version: string;
+  /** No statement runs any more that began before the change, and may store deliveries as if it had not happened. */
+  readonly isSettled: boolean;
 }
 
 /** The store of endpoints. */
@@ -77,8 +80,8 @@ export abstract class Endpoints {
   abstract targets(ids: readonly string[]): Promise<Target[]>;
 
   /**
-   * Runs `work` with the endpoints that were disabled or deleted and for which deliveries may still wait, unless another
-   * process is doing so.
+   * Runs `work` with the endpoints that were disabled, enabled or deleted, or whose types have changed, and for which
+   * deliveries may wait in vain, unless another process is doing so.
    */
   abstract withEnded(work: (ended: readonly EndedEndpoint[]) => Promise<void>): Promise<void>;
 
