@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expectProblem, expectStatus, joinedApi, OPERATOR, ownApi, type Account } from '../../support/api.js';
-import { forgotten, passAtOnce } from '../../support/deletion.js';
+import { acceptedOf, forgotten, passAtOnce } from '../../support/deletion.js';
 import { Consumer } from '../../support/consumer.js';
 import { EventClient } from '../../support/event-client.js';
 import { isLate, RawConnection } from '../../support/http.js';
@@ -100,6 +100,19 @@ describe('DELETE /admin/accounts/:id', () => {
     expect(await tables(others)).toEqual(kept);
     const scheduled = 'SELECT message_ids FROM sluice.outbox WHERE $1 = ANY (message_ids)';
     expect(await api.sql(scheduled, [scheduledOf(others)])).toEqual([{ message_ids: [scheduledOf(others)] }]);
+    expect(await acceptedOf(api, account.id)).toBe(texts.filter((text) => text.startsWith('msg_')).length);
+  });
+
+  it('takes its jobs from the queue first: workers of other programs do not ask whether it exists', async () => {
+    const ids = [(await api.sent(account)).id, (await api.sent(account)).id];
+    for (const id of ids) await api.relayed(id);
+    const jobs = () => api.sql('SELECT FROM bullmq.job WHERE id = ANY ($1)', [ids]);
+    // No message can be removed.
+    await api.during('SELECT FROM sluice.messages WHERE account_id = $1 FOR UPDATE', [account.id], async () => {
+      await removed();
+      await until(async () => (await jobs()).length === 0);
+    });
+    await forgotten(api, account.id);
   });
 
   it('makes its keys unknown on every process with the next request, and the account too', async () => {
