@@ -7,6 +7,7 @@ import { markdown, write, type Findings } from './report/report.js';
 import { accept } from './scenarios/accept.js';
 import { consume } from './scenarios/consume.js';
 import { delivered } from './scenarios/delivered.js';
+import { deletion } from './scenarios/deletion.js';
 import { growth } from './scenarios/growth.js';
 import { httpConsumers } from './scenarios/http-consumers.js';
 import { order } from './scenarios/order.js';
@@ -23,6 +24,7 @@ const RUNS: Readonly<Record<ScenarioName, (bench: BenchEnvironment, options: Opt
   overload,
   growth,
   scaling,
+  deletion,
 };
 
 async function run(): Promise<number> {

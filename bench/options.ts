@@ -10,6 +10,7 @@ export const SCENARIOS = [
   'overload',
   'growth',
   'scaling',
+  'deletion',
 ] as const;
 export type ScenarioName = (typeof SCENARIOS)[number];
 
@@ -20,7 +21,7 @@ Scenarios: ${SCENARIOS.join(', ')}; all of them if none is named.
   --rounds <n>      how often each load is measured, 1 to 100 (5)
   --seconds <n>     duration of each measurement, 1 to 600 (10)
   --generators <n>  load generator processes, 1 to 16 (1)
-  --messages <n,…>  queued messages in the consume scenario, each 100 to 1000000 (20000)
+  --messages <n,…>  messages in the consume and deletion scenarios, each 100 to 1000000 (20000)
   --rows <n>        stored messages in the growth scenario, 1000 to 1000000000 (10000000)
   --backlog <n>     queued messages in the growth scenario, and of an account in http-consumers, 100 to 10000000 (500000)
   --long-polls <n>  requests that wait in the http-consumers scenario, 10 to 100000 (10000)

@@ -120,16 +120,24 @@ export async function signUp(url: string, limits = LIMITS): Promise<string> {
   return String((account.apiKey as Record<string, unknown>).key);
 }
 
+/** Deletes an account, as an operator does. */
+export async function deleteAccount(url: string, id: string): Promise<void> {
+  await requestJson(url, 'DELETE', `/admin/accounts/${id}`, ADMIN_KEY);
+}
+
 /** How many distinct messages the receiver has got, of each URL. */
 export async function idsAt(receiver: Program): Promise<number> {
   receiver.child.send('count');
   return (await receiver.next<{ ids: number }>()).ids;
 }
 
-export async function requestJson(url: string, method: string, path: string, key: string | null, body: object) {
+export async function requestJson(url: string, method: string, path: string, key: string | null, body?: object) {
   const response = await fetch(url + path, {
     method,
-    headers: { 'content-type': 'application/json', ...(key !== null && { authorization: `Bearer ${key}` }) },
+    headers: {
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(key !== null && { authorization: `Bearer ${key}` }),
+    },
     body: JSON.stringify(body),
   });
   const text = await response.text();
@@ -220,7 +228,7 @@ async function checkAccepted(
 }
 
 /** Resolves when the outbox is empty. */
-async function waitUntilRelayed(store: BenchDatabase): Promise<void> {
+export async function waitUntilRelayed(store: BenchDatabase): Promise<void> {
   await waitUntilNone(store, 'SELECT FROM sluice.outbox LIMIT 1');
 }
 
@@ -233,7 +241,7 @@ export async function waitUntilFinal(store: BenchDatabase): Promise<void> {
   );
 }
 
-async function waitUntilNone(store: BenchDatabase, rows: string): Promise<void> {
+export async function waitUntilNone(store: BenchDatabase, rows: string): Promise<void> {
   const deadline = Date.now() + TIMEOUT_MS;
   while ((await store.rows(rows)).length > 0) {
     if (Date.now() > deadline) throw new Error(`There are still rows after an hour: ${rows}`);

@@ -80,7 +80,8 @@ export const ACCOUNTS_ERRORS = {
     cause:
       'The plan does not have the version in If-Match, or exists despite If-None-Match: somebody else has changed or created it. Nothing was changed.',
     cure: 'Read the plan again, decide whether your change still applies, and repeat it with the new ETag.',
-    example: 'The plan is not as If-Match or If-None-Match requires. Read it again.',
+    example:
+      'Somebody else has changed the plan, or it exists already: it is not as If-Match or If-None-Match requires. Read it again.',
   },
   too_many_keys: {
     status: 409,

@@ -1,8 +1,11 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { accountOf, OPERATOR, sharedApi } from '../support/api.js';
 import { Cli, CLI_SCRIPT } from '../support/cli.js';
+import { listen } from '../support/processes.js';
 
 describe('The command line', () => {
   const api = sharedApi();
@@ -409,6 +412,53 @@ describe('The command line', () => {
     expect((await cli.run(['admin', 'audit', '--account', account.id])).stdout).toContain(
       '\toperator\taccount.changed\t',
     );
+  });
+
+  it.each(['-', '--help', '0', 'z'.repeat(40)])(
+    'takes every name of a plan, and the greatest limits: %s',
+    async (name) => {
+      const options = ['--per-minute', '1000000000', '--per-day', '1000000000', '--max-endpoints', '100'];
+      const stored = ['--max-stored-bytes', String(Number.MAX_SAFE_INTEGER)];
+      const limits = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
+      const plan = { name, limits, maxStoredBytes: Number.MAX_SAFE_INTEGER, maxEndpoints: 100 };
+      // A name may look like an option.
+      const run = async (...args: string[]) =>
+        JSON.parse((await cli.run(['admin', 'plans', ...args, '--json', '--', name])).stdout) as object;
+      expect(await run('put', ...options, ...stored)).toMatchObject(plan);
+      expect(await run('get')).toMatchObject(plan);
+      expect(await run('delete', '--yes')).toEqual({ name, deleted: true });
+    },
+  );
+
+  it('overwrites no plan that another operator has changed after it was read', async () => {
+    const path = '/admin/plans/cli-race';
+    const terms = (perMinute: number) => ({ limits: { perMinute, perDay: 50 } });
+    await api.ask(OPERATOR, `PUT ${path}`, terms(5));
+    // Passes everything on. Right before a change, another operator is quicker.
+    const proxy = createServer((request, response) => {
+      void (async () => {
+        const { method = '', url = '', headers } = request;
+        const body = await text(request);
+        if (method === 'PUT') await api.ask(OPERATOR, `PUT ${path}`, terms(7));
+        const { authorization, 'if-match': tag, 'content-type': type } = headers;
+        const sent = { authorization, 'if-match': tag, 'content-type': type };
+        const {
+          status,
+          bytes,
+          headers: got,
+        } = await api.call({ method, path: url, headers: sent, ...(body !== '' && { body }) });
+        response.writeHead(status, { 'content-type': got['content-type'] ?? '' }).end(bytes);
+      })();
+    });
+    const env = { SLUICE_BASE_URL: await listen(proxy) };
+    try {
+      const failed = await cli.run(['admin', 'plans', 'put', 'cli-race', '--per-minute', '6'], { env });
+      expect(failed).toMatchObject({ code: 1, stdout: '' });
+      expect(failed.stderr).toContain('Somebody else has changed the plan');
+      expect((await api.ask(OPERATOR, `GET ${path}`)).body).toMatchObject(terms(7));
+    } finally {
+      proxy.close();
+    }
   });
 
   it('states errors without a stack trace, and exits with a code for each kind', async () => {

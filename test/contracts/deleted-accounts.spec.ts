@@ -6,8 +6,9 @@ import { PostgresStrayMessages } from '#delivery/adapters/postgres/postgres-stra
 import { PostgresStreamPlaces } from '#events/adapters/postgres/postgres-stream-places.js';
 import type { ForgetsAccounts } from '#kernel/forgets-accounts.js';
 import { ForgetMessages } from '#messages/adapters/postgres/forgetting/forget-messages.js';
+import { PostgresLeases } from '#messages/adapters/postgres/leases/postgres-leases.js';
 import { PostgresStorageLedger } from '#messages/adapters/postgres/storage/postgres-storage-ledger.js';
-import { anAccountId, idempotency, messages, SENT_AT } from '../support/messages.js';
+import { aMessage, anAccountId, claimTerms, idempotency, jobOf, messages, SENT_AT } from '../support/messages.js';
 import { aHash, aKey, anAccount } from './accounts.contract.js';
 import { InMemoryJobQueue } from './fakes/in-memory-job-queue.js';
 import { PostgresStore, type StoreProcess } from './postgres-store.js';
@@ -84,6 +85,20 @@ describe('A deleted account', () => {
       expect(await places.take(kept)).not.toBeNull();
       await expect(process.messages.add(messages(1, { accountId: gone }), null)).rejects.toThrow('valid API key');
     }
+  });
+
+  it('has nothing claimed or leased any more, though its messages are there', async () => {
+    const [gone, kept] = [await added(), await added()];
+    const leases = new PostgresLeases(process.database, process.reads, { maxAttempts: 5 }, process.availability);
+    const terms = () => ({ token: randomUUID(), max: 10, leaseMs: 60_000 });
+    const [own, other] = [aMessage({ accountId: gone }), aMessage({ accountId: kept })];
+    const pulled = [gone, kept].map((accountId) => aMessage({ accountId, delivery: 'pull' }));
+    for (const message of [own, other, ...pulled]) await store.put(message);
+    await deletions.request(gone);
+    expect(await process.deliveries.claim(jobOf(own), claimTerms())).toBeNull();
+    expect((await leases.lease(gone, terms())).messages).toEqual([]);
+    expect(await process.deliveries.claim(jobOf(other), claimTerms())).not.toBeNull();
+    expect((await leases.lease(kept, terms())).messages).toHaveLength(1);
   });
 
   it('gets no more jobs for the messages that are not removed yet, which are no strays', async () => {
@@ -183,6 +198,7 @@ describe('A deleted account', () => {
     await forget.run(new AbortController().signal);
     expect(reports).toHaveLength(1);
     expect(steps.filter((id) => id === large).length).toBeGreaterThanOrEqual(40);
+    expect(steps).toContain(small);
     expect(steps.lastIndexOf(small)).toBeLessThan(10);
   });
 

@@ -1,5 +1,6 @@
 const ACCOUNTS = 'libs/accounts/adapters/postgres/postgres-accounts.ts';
 const DELETIONS = 'libs/accounts/adapters/postgres/postgres-deletions.ts';
+const FORGET_MESSAGES = 'libs/messages/adapters/postgres/forgetting/forget-messages.ts';
 const FORGETTING = 'apps/forgetting.ts';
 const CONTRACT = ['test/contracts/deleted-accounts.spec.ts'];
 const WALK = ['test/e2e/admin/delete-account.spec.ts'];
@@ -92,7 +93,7 @@ export default [
   },
   {
     what: 'messages that are locked when they should be removed stay for ever',
-    file: 'libs/messages/adapters/postgres/forgetting/forget-messages.ts',
+    file: FORGET_MESSAGES,
     find: 'return !(await this.hasAny(accountId));',
     replace: 'return (await this.hasAny(accountId)) || true;',
     tests: CONTRACT,
@@ -104,6 +105,64 @@ export default [
     replace: 'for (const accountId of accounts.slice(0, 1)) await this.step(accountId);',
     tests: CONTRACT,
   },
+  {
+    what: 'messages of a deleted account are delivered until they are removed',
+    file: DELETIONS,
+    find: 'SET deleting = true, suspended = true,',
+    replace: 'SET deleting = true,',
+    tests: CONTRACT,
+  },
+  {
+    what: 'a deletion stays with the process that has released it',
+    file: DELETIONS,
+    find: 'SET worker_until = NULL WHERE account_id',
+    replace: 'SET worker_until = worker_until WHERE account_id',
+    tests: CONTRACT,
+  },
+  {
+    what: 'a deletion stays with the process that was killed',
+    file: DELETIONS,
+    find: 'worker <> $1 AND worker_until > clock_timestamp()',
+    replace: 'worker <> $1 AND worker_until IS NOT NULL',
+    tests: CONTRACT,
+  },
+  {
+    what: 'a deletion is not tried again after a fault',
+    file: 'libs/accounts/application/forget-accounts.ts',
+    find: '      this.passes.clear();\n      this.observer',
+    replace: '      for (const id of this.passes.keys()) await this.deletions.passed(id, true);\n      this.observer',
+    tests: CONTRACT,
+  },
+  {
+    what: 'jobs of a deleted account stay in the queue until its messages are removed',
+    file: FORGETTING,
+    find: '  ForgetJobs,\n',
+    replace: '',
+    tests: WALK,
+  },
+  {
+    what: 'the last messages of a deleted account are on no bill',
+    file: FORGETTING,
+    find: '  ForgetUsage,\n',
+    replace: '',
+    tests: WALK,
+  },
+  {
+    what: 'what is stored of a deleted account stays: places in lines',
+    file: FORGET_MESSAGES,
+    find: 'WHERE m.id = ANY ($1) AND m.position IS NOT NULL',
+    replace: 'WHERE m.id = ANY ($1) AND m.position IS NULL',
+    tests: WALK,
+  },
+  {
+    what: 'what is stored of a deleted account stays: idempotency keys',
+    file: FORGET_MESSAGES,
+    find: 'yield* deleteRows(this.database, accountId, keys);',
+    replace: 'void keys;',
+    tests: WALK,
+  },
+  forgets('ForgetMessages', 'messages'),
+  forgets('ForgetKeys', 'keys'),
   forgets('ForgetTraces', 'ids of its messages in the outbox and the queue'),
   forgets('ForgetEvents', 'events'),
   forgets('ForgetEndpoints', 'endpoints'),

@@ -228,9 +228,31 @@ describeUnless(missing)('On the page for operators', () => {
     await page.getByLabel('Requests a minute').fill('6');
     await api.ask(OPERATOR, 'PUT /admin/plans/silver', { limits: { perMinute: 7, perDay: 70 } });
     await visitor.button('Save').click();
-    await page.getByText('The plan is not as If-Match').waitFor();
+    await page.getByText('Somebody else has changed the plan').waitFor();
     const { body } = await api.ask(OPERATOR, 'GET /admin/plans/silver');
     expect(body).toMatchObject({ limits: { perMinute: 7, perDay: 70 } });
+  });
+
+  it('a plan with the longest name and the greatest limits fits wherever it is shown', async () => {
+    const { page } = visitor;
+    const name = 'z'.repeat(40);
+    const limits = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
+    const plan = { limits, maxStoredBytes: Number.MAX_SAFE_INTEGER, maxEndpoints: 100 };
+    await api.ask(OPERATOR, `PUT /admin/plans/${name}`, plan);
+    await api.ask(OPERATOR, `PATCH /admin/accounts/${account.id}`, { plan: name });
+    for (const hash of ['#/plans', `#/plans/${name}`, '#/accounts', `#/accounts/${account.id}`, '#/audit']) {
+      await page.setViewportSize({ width: 1440, height: 900 });
+      await visit(hash);
+      await page.getByText(name).first().waitFor({ state: 'attached' });
+      await visitor.expectGoodLooks('operators-longest-plan');
+    }
+    // What is saved is what was shown.
+    await visit(`#/plans/${name}`);
+    await page.getByLabel('Endpoints').fill('99');
+    await visitor.button('Save').click();
+    const saved = async () => (await api.ask(OPERATOR, `GET /admin/plans/${name}`)).body;
+    await until(async () => (await saved()).maxEndpoints === 99);
+    expect(await saved()).toMatchObject({ ...plan, maxEndpoints: 99 });
   });
 
   it('an account is suspended, found, and resumed', async () => {

@@ -1,4 +1,4 @@
-import type { TestApi } from './api.js';
+import { expectStatus, OPERATOR, type TestApi } from './api.js';
 import { until } from './processes.js';
 
 /** Messages are counted for the usage before they are removed, some seconds after they were accepted. */
@@ -18,4 +18,11 @@ export async function forgotten(api: TestApi, accountId: string): Promise<void> 
     const left = await api.sql('SELECT FROM sluice.deleted_accounts WHERE account_id = $1', [accountId]);
     return left.length === 0;
   }, FORGOTTEN_WITHIN_MS);
+}
+
+/** How many messages the bill of an account has, also of one that was deleted. */
+export async function acceptedOf(api: TestApi, accountId: string): Promise<number> {
+  const { data } = expectStatus(200, await api.ask(OPERATOR, 'GET /admin/usage?by=day&limit=100'));
+  const usage = (data as { accountId: string; accepted: number }[]).filter((one) => one.accountId === accountId);
+  return usage.reduce((sum, { accepted }) => sum + accepted, 0);
 }

@@ -87,7 +87,11 @@ function addPlans(admin: Command, context: Context): void {
     .option('--per-minute <n>', 'requests a minute', integer(1, 1e9))
     .option('--per-day <n>', 'requests a day', integer(1, 1e9))
     .option('--individual', 'limits are agreed with each account')
-    .option('--max-stored-bytes <n>', 'bytes that an account may store, or "default"', numberOrDefault(1, 1e15 - 1))
+    .option(
+      '--max-stored-bytes <n>',
+      'bytes that an account may store, or "default"',
+      numberOrDefault(1, Number.MAX_SAFE_INTEGER),
+    )
     .option('--max-endpoints <n>', 'endpoints that an account may have, or "default"', numberOrDefault(0, 100))
     .action(async (name: string, terms: Terms) => {
       const { perMinute, perDay, individual } = terms;

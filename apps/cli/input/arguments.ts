@@ -4,7 +4,7 @@ import { CliError, EXIT } from '../support/exit-codes.js';
 /** A parser of a whole number within a range. */
 export function integer(minimum: number, maximum: number): (text: string) => number {
   return (text) => {
-    if (!/^\d{1,15}$/.test(text) || Number(text) < minimum || Number(text) > maximum) {
+    if (!/^\d{1,16}$/.test(text) || Number(text) < minimum || Number(text) > maximum) {
       throw new InvalidArgumentError(`It must be a whole number from ${minimum} to ${maximum}.`);
     }
     return Number(text);

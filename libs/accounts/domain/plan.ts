@@ -64,5 +64,7 @@ export function planInUse(by: string): DomainError {
 }
 
 export function planChanged(): DomainError {
-  return new DomainError('plan_changed', 'The plan is not as If-Match or If-None-Match requires. Read it again.');
+  const why =
+    'Somebody else has changed the plan, or it exists already: it is not as If-Match or If-None-Match requires.';
+  return new DomainError('plan_changed', `${why} Read it again.`);
 }

@@ -1,29 +1,24 @@
 import { accountOf, expectProblem, joinedApi, OPERATOR, sharedApi } from '../../support/api.js';
+import { OPERATIONS } from '../../support/documented.js';
 
-const OPERATORS_ROUTES = [
-  'GET /admin/accounts',
-  'POST /admin/accounts',
-  'GET /admin/accounts/any',
-  'PATCH /admin/accounts/any',
-  'DELETE /admin/accounts/any',
-  'GET /admin/accounts/any/api-keys',
-  'DELETE /admin/accounts/any/api-keys/any',
-  'GET /admin/accounts/any/usage/history',
-  'GET /admin/usage',
-  'GET /admin/bans',
-  'DELETE /admin/bans/any',
-  'GET /admin/plans',
-  'GET /admin/plans/free',
-  'PUT /admin/plans/free',
-  'DELETE /admin/plans/free',
-  'GET /admin/audit',
-];
+/** The routes that need a key, by whose key it is. */
+const routesOf = (whose: 'operatorsKey' | 'apiKey') =>
+  OPERATIONS.filter(({ security }) => security.some((one) => whose in one)).map(
+    ({ method, path }) => `${method.toUpperCase()} ${path.replace(/\{\w+\}/g, 'any')}`,
+  );
+const OPERATORS_ROUTES = routesOf('operatorsKey');
 
 describe('Routes for operators', () => {
   const api = sharedApi();
   const account = accountOf(api, { perMinute: 1_000, perDay: 1_000 });
 
   const withoutOperators = joinedApi(api, { ADMIN_API_KEY: '' });
+
+  it('are those below /admin', () => {
+    const below = OPERATIONS.filter(({ path }) => path.startsWith('/admin/'));
+    expect(OPERATORS_ROUTES).toHaveLength(below.length);
+    for (const route of OPERATORS_ROUTES) expect(route).toMatch(/^[A-Z]+ \/admin\//);
+  });
 
   it.each(OPERATORS_ROUTES)('respond 404 not_found to %s when there is no ADMIN_API_KEY', async (route) => {
     for (const key of [OPERATOR, account.key, 'anything']) {
@@ -54,10 +49,7 @@ describe('Routes for operators', () => {
     expect(own.headers['x-ratelimit-limit']).toBe('1000');
   });
 
-  it.each([
-    ...['GET /account', 'GET /account/usage', 'POST /account/simulate', 'GET /api-keys', 'POST /api-keys'],
-    ...['POST /api-keys/any/rotate', 'DELETE /api-keys/any', 'GET /messages', 'POST /messages', 'GET /messages/any'],
-  ])("are the only ones for the operators' key: %s responds 401", async (route) => {
+  it.each(routesOf('apiKey'))("are the only ones for the operators' key: %s responds 401", async (route) => {
     expectProblem(await api.ask(OPERATOR, route), 401, 'unauthorized');
   });
 });

@@ -91,21 +91,58 @@ describe('While a plan is changed', () => {
     });
   });
 
-  it(`it holds for ${ACCOUNTS} accounts at once, and others are served meanwhile`, async () => {
-    await put(10);
-    const [first, last, other] = [await onPlan(), await onPlan(), await api.signUp()];
-    await api.sql(
-      `INSERT INTO sluice.accounts (id, name, plan, created_at)
-       SELECT 'acct_' || n, 'One of many', $1, now() FROM generate_series(1, $2::int) AS n`,
-      [name, ACCOUNTS],
-    );
-    for (const holder of [first, last]) expect(await limitOf(holder, 0)).toBe(10);
-    const served = Promise.all(Array.from({ length: 50 }, () => use(other, 1)));
-    await put(20);
-    for (const holder of [first, last]) for (const process of [0, 1]) expect(await limitOf(holder, process)).toBe(20);
-    expect(new Set((await served).map(({ status }) => status))).toEqual(new Set([200]));
+  it(`it holds for ${ACCOUNTS} accounts within ten seconds, and waits for none of them, nor they for it`, async () => {
+    const [before, after] = [50, 150];
+    await put(before);
+    const [first, changing, holders] = [await onPlan(), await onPlan(), [] as Account[]];
+    for (let n = 1; n <= 10; n++) {
+      await api.sql(
+        `INSERT INTO sluice.accounts (id, name, plan, created_at)
+         SELECT 'acct_' || n, 'One of many', $1, now() FROM generate_series($2::int, $3::int) AS n`,
+        [name, ((n - 1) * ACCOUNTS) / 10 + 1, (n * ACCOUNTS) / 10],
+      );
+      holders.push(await onPlan());
+    }
+    const last = await onPlan();
+    for (const holder of holders) expect(await limitOf(holder, 0)).toBe(before);
+
+    const change = async () => {
+      const signUp = `INSERT INTO sluice.accounts (id, name, plan, created_at) VALUES ('acct_new', 'New', $1, now())`;
+      const rename = `UPDATE sluice.accounts SET name = 'Renamed' WHERE id = $1`;
+      const startedAt = performance.now();
+      // A lock of the table, or of every account, would wait for these.
+      await api.during(signUp, [name], () => api.during(rename, [changing.id], () => put(after)));
+      for (const holder of holders) for (const process of [1, 0]) expect(await limitOf(holder, process)).toBe(after);
+      expect(performance.now() - startedAt).toBeLessThan(10_000);
+    };
+    const isOver = new AbortController();
+    const waits = longestWait(isOver.signal);
+    let changed: Promise<void> | undefined;
+    const sendingAll = [
+      ...[first, last].map((holder) => whileSending(holder, after, () => (changed ??= change()))),
+      whileSending(await api.signUp('free'), 60, () => changed ?? Promise.resolve()),
+    ];
+    await Promise.all(sendingAll);
+    isOver.abort();
+    expect(await waits).toBeLessThan(2_000);
+    const behind = 'SELECT FROM sluice.account_plans WHERE plan = $1 AND per_minute <> $2';
+    expect(await api.sql(behind, [name, after])).toEqual([]);
     const { body } = await api.ask(OPERATOR, `GET /admin/plans/${name}`);
-    expect(body).toMatchObject({ accounts: ACCOUNTS + 2 });
+    expect(body).toMatchObject({ accounts: ACCOUNTS + 3 + holders.length });
     await api.sql(`DELETE FROM sluice.accounts WHERE name = 'One of many'`);
   });
+
+  /** For how many milliseconds a statement has waited for a lock, at most. */
+  async function longestWait(isOver: AbortSignal): Promise<number> {
+    const waiting = `
+      SELECT coalesce(max(extract(epoch FROM clock_timestamp() - waitstart) * 1000), 0)::float8 AS ms
+      FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE NOT granted AND datname = current_database()`;
+    let longest = 0;
+    while (!isOver.aborted) {
+      const [row] = await api.sql<{ ms: number }>(waiting);
+      longest = Math.max(longest, row?.ms ?? 0);
+      await sleep(50);
+    }
+    return longest;
+  }
 });
