@@ -6,6 +6,8 @@ const READER = navigator.languages;
 /** Keeps a number and its unit on one line. */
 const NBSP = '\u00a0';
 const PREVIEW_LENGTH = 160;
+/** Characters of a text that lists load: more than they show, since white space at its beginning is left out. */
+export const LOADED_LENGTH = 500;
 const number = new Intl.NumberFormat(LOCALE);
 const fraction = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 1 });
 const dateTime = new Intl.DateTimeFormat(READER, { dateStyle: 'medium', timeStyle: 'long' });

@@ -106,7 +106,9 @@ type Filter struct {
 	EndpointID string
 	Since      time.Time
 	Until      time.Time
-	PageSize   int
+	// Preview cuts texts to so many characters, up to 1,000. A message whose text was cut has Truncated set.
+	Preview  int
+	PageSize int
 }
 
 // List returns the messages of the account, newest first, which are fetched page by page. It ends with the first error.
@@ -141,6 +143,9 @@ func (f Filter) query() url.Values {
 		size = 100
 	}
 	query := url.Values{"limit": {strconv.Itoa(size)}}
+	if f.Preview > 0 {
+		query.Set("preview", strconv.Itoa(f.Preview))
+	}
 	for name, value := range map[string]string{"status": f.Status, "type": f.Type, "endpointId": f.EndpointID} {
 		if value != "" {
 			query.Set(name, value)

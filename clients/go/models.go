@@ -52,6 +52,7 @@ type Message struct {
 	Attempts      int               `json:"attempts"`
 	FailureReason *string           `json:"failureReason"`
 	NextAttemptAt *time.Time        `json:"nextAttemptAt"`
+	Truncated     bool              `json:"truncated,omitempty"`
 }
 
 type Attempt struct {

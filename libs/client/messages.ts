@@ -32,6 +32,8 @@ export interface MessageFilter extends ListOptions {
    * of the delivery.
    */
   readonly endpointId?: string | undefined;
+  /** Cuts texts to so many characters, 1 to 1,000. A message whose text was cut has `truncated: true`. */
+  readonly preview?: number | undefined;
 }
 
 /** The messages of the account. */

@@ -1003,6 +1003,8 @@ export interface components {
        * @example null
        */
       nextAttemptAt: string | null;
+      /** @description True: only in a list with `preview`, of a message whose text is longer than what it shows. */
+      truncated?: boolean;
     };
     /** @description A page of a list, newest first. */
     MessagePage: {

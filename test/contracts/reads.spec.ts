@@ -38,7 +38,9 @@ async function costOf(process: StoreProcess, read: () => Promise<unknown>): Prom
   // Prepared as `Reads` does: EXPLAIN alone plans for the values.
   return process.reading.transaction(async (client) => {
     await client.query(`PREPARE read AS ${text}`);
-    const literals = values.map((value) => (typeof value === 'number' ? value : `'${literalOf(value)}'`));
+    const literals = values.map((value) =>
+      typeof value === 'number' || value === null ? String(value) : `'${literalOf(value)}'`,
+    );
     const explain = `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE read (${literals.join()})`;
     const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(explain);
     await client.query('DEALLOCATE read');

@@ -57,6 +57,11 @@ describe('Under load from 32 clients, messages are accepted again after the data
       await recovers('shut down');
     });
 
+    it('failed over to a standby', async () => {
+      await fleet.database.failOver();
+      await recovers('failed over');
+    });
+
     it('terminated all connections, five times', async () => {
       await repeatedly(() =>
         fleet.sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity

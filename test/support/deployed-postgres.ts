@@ -1,5 +1,8 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { EmbeddedPostgres } from '../../apps/dev/embedded-postgres/embedded-postgres.js';
 import { descendants, freePort, killAll } from './processes.js';
+import { asOwner } from './roles.js';
 
 /** A PostgreSQL that can be killed, paused and restarted with its data and under the same URL. */
 export class DeployedPostgres {
@@ -42,6 +45,14 @@ export class DeployedPostgres {
   async restart(): Promise<void> {
     const { dataDir, settings } = this;
     this.server = await EmbeddedPostgres.start({ dataDir, database: 'sluice', settings, port: this.server.port });
+  }
+
+  /** What a failover to a standby is for its clients: shut down immediately, and in recovery until it is promoted. */
+  async failOver(): Promise<void> {
+    await this.quit();
+    await writeFile(join(this.dataDir, 'standby.signal'), '');
+    await this.restart();
+    await asOwner(this.url, 'SELECT pg_promote()');
   }
 
   /** Suspends the server and all its backends. */

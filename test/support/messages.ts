@@ -18,7 +18,7 @@ export const SENT_AT = new Date('2026-11-21T09:30:00.123Z');
 /** The first page of a list of messages, without a filter. */
 export const FIRST_PAGE: MessagePage = {
   ...{ limit: 100, before: null },
-  ...{ status: null, endpointId: null, type: null, since: null, until: null },
+  ...{ status: null, endpointId: null, type: null, since: null, until: null, preview: null },
 };
 
 /** A trace that a message may be sent in. */

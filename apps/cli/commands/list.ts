@@ -22,6 +22,8 @@ interface ListOptions {
 
 /** A list is requested at most so often: the smallest plans admit 60 requests a minute. */
 const WATCH_MS = 5_000;
+/** Characters of a text: more than a line of most terminals. */
+const PREVIEW = 500;
 const NONE = 'There are no such messages.';
 
 export function addList(program: Command, context: Context): void {
@@ -46,7 +48,9 @@ export function addList(program: Command, context: Context): void {
         list.error('error: --watch is for terminals: sluice tail prints each change, also with --json');
       }
       const sluice = context.sluice();
-      const messages = sluice.messages.list({ ...filter, endpointId: endpoint, limit: Math.min(limit, 100) });
+      // What programs read is whole.
+      const preview = output.isTerminal && !output.isJson ? PREVIEW : undefined;
+      const messages = sluice.messages.list({ ...filter, endpointId: endpoint, limit: Math.min(limit, 100), preview });
       const pages = () => firstOf(messages, limit);
       if (watch !== true) return output.list(pages(), MESSAGE_COLUMNS, NONE);
       return whenChanged(context, async () => {

@@ -27,6 +27,9 @@ const endpointId = z.string().regex(/^ep_\w+$/);
 const type = z.string().describe('such as order.paid; order.* selects all that begin so');
 
 /** Serves tools of an account by the Model Context Protocol on standard input and output, until the input ends. */
+/** Characters of a text: an assistant can get the whole message. */
+const PREVIEW = 500;
+
 export async function serve({ sluice, version, canWrite }: Options): Promise<void> {
   const server = new McpServer({ name: 'sluice', version }, { instructions: INSTRUCTIONS });
   addReads(server, sluice);
@@ -41,7 +44,7 @@ function addReads(server: McpServer, { messages, account }: Sluice): void {
   server.registerTool(
     'find_messages',
     {
-      description: 'Lists messages, newest first.',
+      description: `Lists messages, newest first, with the first ${PREVIEW} characters of their texts.`,
       inputSchema: {
         status: z.enum(STATUSES).optional(),
         type: type.optional(),
@@ -53,7 +56,7 @@ function addReads(server: McpServer, { messages, account }: Sluice): void {
       },
       annotations: READS,
     },
-    (filter) => answer(() => messages.list(filter).page()),
+    (filter) => answer(() => messages.list({ ...filter, preview: PREVIEW }).page()),
   );
   server.registerTool(
     'get_message',

@@ -7,7 +7,7 @@ import { Loaded } from '../components/loaded.js';
 import { endpointName, withNames } from '../components/messages/deliveries.js';
 import { Card, Page, Time } from '../components/parts.js';
 import { call } from '../connection.js';
-import { previewOf } from '../format.js';
+import { LOADED_LENGTH, previewOf } from '../format.js';
 import { nameHidden } from '../hidden-characters.js';
 import { useRefresh, useResource } from '../hooks.js';
 import { href } from '../router.js';
@@ -66,7 +66,9 @@ async function load(): Promise<Overview> {
     loadHistory(),
     // Other ways of delivery have none, and not every service has webhooks.
     account.value?.delivery === 'webhooks' ? call((client) => client.endpoints.list({ limit: 50 }).page()) : null,
-    can('messages:read') ? call((client) => client.messages.list({ status: 'failed', limit: LATEST }).page()) : null,
+    can('messages:read')
+      ? call((client) => client.messages.list({ status: 'failed', limit: LATEST, preview: LOADED_LENGTH }).page())
+      : null,
   ]);
   return { usage, hours, endpoints: endpoints?.data ?? [], failed: failed?.data ?? [] };
 }

@@ -89,10 +89,15 @@ class Sluice:
         since: Optional[Time] = None,
         until: Optional[Time] = None,
         endpoint_id: Optional[str] = None,
+        preview: Optional[int] = None,
         page_size: int = 100,
     ) -> Iterator[Message]:
-        """The messages of the account, newest first, which are fetched page by page."""
-        query = {"status": status, "type": type, "since": since, "until": until, "endpointId": endpoint_id}
+        """
+        The messages of the account, newest first, which are fetched page by page.
+
+        :param preview: cuts texts to so many characters, up to 1,000; a message whose text was cut has `truncated`
+        """
+        query = {"status": status, "type": type, "since": since, "until": until, "endpointId": endpoint_id, "preview": preview}
         cursor = None
         while True:
             page = self._transport.call("GET", "/messages", query={**query, "limit": page_size, "cursor": cursor}, field="data")

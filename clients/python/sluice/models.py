@@ -53,6 +53,7 @@ class _Message(TypedDict, total=False):
     type: str
     metadata: Dict[str, str]
     orderingKey: str
+    truncated: bool
 
 
 class Message(_Message):

@@ -44,10 +44,14 @@ export interface MessagePage extends Page, MessageFilter {
   readonly status: MessageStatus | null;
   /** Only messages with a delivery to this endpoint, of all types. */
   readonly endpointId: string | null;
+  /** Texts are cut to this many characters; null for whole texts. */
+  readonly preview: number | null;
 }
 
 export interface Listed {
   readonly messages: readonly Message[];
+  /** The ids of those whose text was cut. */
+  readonly cut: ReadonlySet<string>;
   /** Whether there are older ones. */
   readonly more: boolean;
 }

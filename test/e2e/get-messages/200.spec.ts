@@ -141,6 +141,36 @@ describe('GET /messages responds 200', () => {
     expect(await walk('?limit=100')).toEqual(ids);
   });
 
+  it.each([
+    ['shorter', 'é😀', 'é😀'],
+    ['as long', 'abc', 'abc'],
+    ['longer, in ASCII', 'abcd', 'abc'],
+    ['longer, in other characters', '😀😀é😀', '😀😀é'],
+    ['longer, but composed', 'e\u0301e\u0301', 'e\u0301e'],
+    ['of white space', '     ', '   '],
+  ])('with the first three characters of a text that is %s', async (_how, message, shown) => {
+    const sent = await api.sent(account, { body: { message, type: 'order.paid', metadata: { long: 'enough' } } });
+    const listed = { ...sent, message: shown, ...(shown !== message && { truncated: true }) };
+    for (const query of ['?preview=3', '?preview=3&type=order.*', '?preview=3&status=queued']) {
+      const [found] = (await list(query)).data;
+      expect(Object.keys(found ?? {}).includes('truncated')).toBe(shown !== message);
+      expect(found).toMatchObject(listed);
+    }
+    expect((await list()).data).toEqual([expect.objectContaining({ ...sent, message })]);
+  });
+
+  it('with one page of large messages when only the beginning of their texts is asked for', async () => {
+    const ids: string[] = [];
+    for (let sent = 0; sent < 12; sent++) {
+      const { id } = await api.sent(account, { message: `${sent} ${'😀'.repeat(50_000)}` });
+      ids.unshift(id);
+    }
+    const { data, nextCursor } = await list('?limit=100&preview=1000');
+    expect(data.map(({ id }) => id)).toEqual(ids);
+    expect(data.map(({ message }) => Array.from(message).length)).toEqual(ids.map(() => 1_000));
+    expect(nextCursor).toBeNull();
+  });
+
   it('and ignores parameters that it does not know', async () => {
     const [id] = await sendMany(1);
     expect((await list('?page=2&__proto__=x&account_id=x&limit=1')).data.map((message) => message.id)).toEqual([id]);

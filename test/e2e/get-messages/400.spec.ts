@@ -36,6 +36,7 @@ describe('GET /messages responds 400 validation_failed', () => {
     ],
     ['since', ['', '2026-11-21', '2026-11-21T10:00:00', 'now', '1795253400', '2026-02-30T00:00:00Z', '%00']],
     ['until', ['', '2026-11-21', '2026-11-21T10:00:00', 'now', '1795253400', '2026-02-30T00:00:00Z', '%00']],
+    ['preview', ['', '0', '1001', '-1', '1.5', '1e1', '0x1', 'ten', '%201', '%00', 'true', '99999999999999999999']],
     ['status', ['', 'sent', 'Queued', 'queued,failed', '%00', 'toString', "queued'--"]],
   ])('to an invalid %s', async (name, values) => {
     for (const value of values) {

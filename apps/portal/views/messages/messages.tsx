@@ -7,7 +7,7 @@ import { Snippets } from '../../components/messages/code.js';
 import { Live } from '../../components/messages/live.js';
 import { Empty, focusHeading, Page } from '../../components/parts.js';
 import { apiKey, call } from '../../connection.js';
-import { count } from '../../format.js';
+import { count, LOADED_LENGTH } from '../../format.js';
 import { useResource } from '../../hooks.js';
 import { latest, useMessageEvents, useReloadWhenLive } from '../../live.js';
 import { href, route } from '../../router.js';
@@ -53,7 +53,8 @@ function MessageList({ filter, cursor }: { filter: Filter; cursor: string | unde
   const isFirst = cursor === undefined;
   const merge = (page: ListPage<Message>, message: Message) => merged(page, message, filter, isFirst);
   const list = useResource<ListPage<Message>>(
-    () => call((client) => client.messages.list({ ...filter, cursor, limit: PAGE_SIZE }).page()),
+    () =>
+      call((client) => client.messages.list({ ...filter, cursor, limit: PAGE_SIZE, preview: LOADED_LENGTH }).page()),
     [],
     (page) => [...latest()].reduce(merge, page),
   );

@@ -24,7 +24,7 @@ export async function counted(work: Work, filter: Filter, until: string): Promis
   const found: Message[] = [];
   let cursor: string | undefined;
   do {
-    const query = { until, ...filter, status: NEEDED[work], limit: PAGE_SIZE, cursor };
+    const query = { until, ...filter, status: NEEDED[work], limit: PAGE_SIZE, cursor, preview: 1 };
     const page = await call((client) => client.messages.list(query).page());
     found.push(...page.data);
     cursor = page.nextCursor ?? undefined;

@@ -15,8 +15,10 @@ const SINCE_DESCRIPTION = 'Only messages that were accepted at this time or late
 const UNTIL_DESCRIPTION = 'Only messages that were accepted before this time.';
 const invalidType = 'type must be a type, or the beginning of types like order.*.';
 
-/** The filters of the list of messages, for the OpenAPI document. */
-export const FILTERS = {
+const MAX_PREVIEW = 1_000;
+
+/** The query of the list of messages, for the OpenAPI document. */
+export const LIST_QUERY = {
   status: {
     $ref: MESSAGE_STATUS,
     description: 'Returns only messages with this status, unless `endpointId` is given.',
@@ -32,6 +34,12 @@ export const FILTERS = {
       'means this delivery: a message that another endpoint has got can be `delivered` although this one has failed. A ' +
       'delivery has failed when its attempts were used up, or when the endpoint was disabled while it was waiting.',
   },
+  preview: {
+    type: 'integer',
+    minimum: 1,
+    maximum: MAX_PREVIEW,
+    description: 'Cuts texts to so many characters. A message whose text was cut has `truncated: true`.',
+  },
 } as const;
 
 /** The statuses of messages that a delivery to an endpoint can have as well. */
@@ -39,8 +47,13 @@ const STATUSES_AT_ENDPOINT: readonly MessageStatus[] = [TRANSITIONS.deliver.to, 
 
 type Query = Readonly<Record<string, unknown>>;
 
-/** Reads the filters of a query, and adds an error for each that is invalid. */
-export function readFilters(query: Query, errors: FieldError[]): Omit<MessagePage, 'limit' | 'before'> {
+function readPreview(value: unknown): number | null {
+  const isNumber = typeof value === 'string' && /^\d{1,4}$/.test(value);
+  return isNumber && Number(value) >= 1 && Number(value) <= MAX_PREVIEW ? Number(value) : null;
+}
+
+/** Reads the query of a list, and adds an error for each that is invalid. */
+export function readListQuery(query: Query, errors: FieldError[]): Omit<MessagePage, 'limit' | 'before'> {
   const read = <T>(name: string, value: T | null, detail: string): T | null => {
     if (query[name] !== undefined && value === null) errors.push({ pointer: '', detail });
     return value;
@@ -69,7 +82,12 @@ export function readFilters(query: Query, errors: FieldError[]): Omit<MessagePag
   if (since !== null && until !== null && until <= since) {
     errors.push({ pointer: '', detail: 'until must be after since.' });
   }
-  return { status, endpointId: deliveredTo, type, since, until };
+  const preview = read(
+    'preview',
+    readPreview(query.preview),
+    `preview must be a whole number from 1 to ${MAX_PREVIEW}.`,
+  );
+  return { status, endpointId: deliveredTo, type, since, until, preview };
 }
 
 @ValidatorConstraint()

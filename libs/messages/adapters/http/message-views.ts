@@ -13,10 +13,14 @@ export function acceptedView({ state }: Message) {
   return { id, ...contentJson(state), status, createdAt };
 }
 
-/** A message with its current state. */
-export function messageView(message: Message) {
+/** A message with its current state. @param isCut whether this is only the beginning of its text */
+export function messageView(message: Message, isCut = false) {
   const { deliverAt, delivery, updatedAt, attempts, failureReason, nextAttemptAt } = message.state;
-  return { ...acceptedView(message), deliverAt, delivery, updatedAt, attempts, failureReason, nextAttemptAt };
+  return {
+    ...acceptedView(message),
+    ...{ deliverAt, delivery, updatedAt, attempts, failureReason, nextAttemptAt },
+    ...(isCut && { truncated: true as const }),
+  };
 }
 
 export const MESSAGE_ID = idOf('msg', 'The id of the message.');
@@ -74,8 +78,12 @@ export const MESSAGE = viewModel<ReturnType<typeof messageView>>(
         'the `delaySeconds` of a lease that was given back, or the earliest of these of its endpoints. Otherwise null.',
       examples: [null],
     },
+    truncated: {
+      type: 'boolean',
+      description: 'True in a list with `preview`, if the text is longer than what `message` shows. Otherwise absent.',
+    },
   },
-  OPTIONAL_CONTENT.filter((name) => name !== 'deliverAt'),
+  [...OPTIONAL_CONTENT.filter((name) => name !== 'deliverAt'), 'truncated'],
 );
 
 export const EVENTS = {

@@ -24,7 +24,7 @@ import { SendMessage } from '../../application/sending/send-message.js';
 import { ReadMessages } from '../../application/read-messages.js';
 import { EarlyStorageCheck } from './early-storage-check.js';
 import { readBatch, readMessage, RetryFailedBody, SendBatchBody, SendMessageBody } from './message-bodies.js';
-import { CancelQueuedBody, filterOf, FILTERS, readFilters } from './message-filters.js';
+import { CancelQueuedBody, filterOf, LIST_QUERY, readListQuery } from './message-filters.js';
 import { LOCATION, TRACEPARENT } from './message-headers.js';
 import {
   ACCEPTED_BATCH,
@@ -182,13 +182,18 @@ export class MessagesController {
     id: 'listMessages',
     summary: 'List messages',
     description: 'Returns the messages of the account, newest first.',
-    query: { ...PAGING, ...FILTERS },
+    query: { ...PAGING, ...LIST_QUERY },
     response: { description: 'A page of messages.', body: pageModel(MESSAGE) },
   })
   async list(@CurrentCaller() caller: Caller, @Query() query: Record<string, unknown>): Promise<PageView<object>> {
-    const page = readPage(query, 'msg', readFilters);
-    const { messages, more } = await this.readMessages.list(caller.accountId, page);
-    return pageView(messages, more, ({ id }) => id, messageView);
+    const page = readPage(query, 'msg', readListQuery);
+    const { messages, cut, more } = await this.readMessages.list(caller.accountId, page);
+    return pageView(
+      messages,
+      more,
+      ({ id }) => id,
+      (message) => messageView(message, cut.has(message.id)),
+    );
   }
 
   @Scoped('messages:read')

@@ -42,6 +42,7 @@ const FOUND_AT_ONCE = 50;
 const HIGHEST_ID = 'msg_~';
 
 interface ListedRow extends MessageRow {
+  cut: boolean;
   more: boolean;
   /** The size of the texts of the page up to this row. */
   bytes: number;
@@ -135,12 +136,13 @@ export class PostgresMessages extends Messages {
     return found;
   }
 
-  async list(accountId: string, { limit, before, since, until, ...filter }: MessagePage): Promise<Listed> {
+  async list(accountId: string, { limit, before, since, until, preview, ...filter }: MessagePage): Promise<Listed> {
     const [name, text, more] = listOf(filter);
     const [from, end] = idsOf({ since, until });
-    const values = [accountId, before !== null && before < end ? before : end, limit, from, ...more];
+    const values = [accountId, before !== null && before < end ? before : end, limit, from, ...more, preview];
     const rows = await this.reads.query<ListedRow>(accountId, name, text, values, sizeOf);
-    return { messages: rows.map(toMessage), more: rows.at(-1)?.more ?? false };
+    const cut = new Set(rows.filter((row) => row.cut).map(({ id }) => id));
+    return { messages: rows.map(toMessage), cut, more: rows.at(-1)?.more ?? false };
   }
 
   async attempts(accountId: string, id: string): Promise<Attempt[] | null> {

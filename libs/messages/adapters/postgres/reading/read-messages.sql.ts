@@ -12,20 +12,29 @@ export const FIND_MESSAGES = `SELECT ${shownColumns('m')} FROM sluice.messages m
 /** What `shownColumns` needs. */
 const READ = `${COLUMNS}, available_at`;
 
-/** A page of messages. The text of what does not fit is never read: its length is known without it. */
-const pageOf = (newest: string, order: string) => `
-  SELECT ${shownColumns('page')}, more, bytes FROM (
-    SELECT *, sum((${contentBytes()})::float8) OVER newest AS bytes, row_number() OVER newest AS place,
+/** The most that a character takes in UTF-8. */
+const CHARACTER_BYTES = 4;
+
+/**
+ * A page of messages. The text of what does not fit is never read: its length is known without it.
+ * @param preview the parameter with the number of characters to which texts are cut; null leaves them whole
+ */
+const pageOf = (newest: string, order: string, preview: string) => `
+  SELECT ${shownColumns('page').replace('page.text', 'coalesce(preview, page.text) AS text')}, more, bytes,
+         octet_length(page.text) > octet_length(preview) IS TRUE AS cut
+  FROM (
+    SELECT *, sum((${contentBytes().replace('octet_length(text)', `least($&, ${CHARACTER_BYTES} * ${preview})`)})::float8) OVER newest AS bytes,
+           row_number() OVER newest AS place,
            lead(id) OVER newest IS NOT NULL AS more
     FROM (${newest}) newest
     WINDOW newest AS (ORDER BY ${order})
-  ) page
+  ) page CROSS JOIN LATERAL (SELECT left(page.text, ${preview}::int) AS preview) previews
   WHERE place <= $3 AND (bytes <= ${MAX_PAGE_BYTES} OR place = 1)
   ORDER BY ${order}`;
 
 /**
  * $1: the account, $2: all ids are below, $3: the limit, $4: no id is below, $5: the type in an index by type, then the
- * status. Without one, the lists of all statuses, from there on, are merged: only the first of each is read ahead.
+ * statuses and the characters of a preview. Without a status, the lists of all statuses, from there on, are merged: only the first of each is read ahead.
  */
 export function listMessages(index: MessageIndex, first: number, statuses: number): string {
   const newest = Array.from(
@@ -34,13 +43,14 @@ export function listMessages(index: MessageIndex, first: number, statuses: numbe
   );
   const order = ordered(index.order, 'DESC');
   const [only = ''] = newest;
-  if (newest.length === 1) return pageOf(only, order);
+  const preview = `$${first + statuses}`;
+  if (newest.length === 1) return pageOf(only, order, preview);
   const all = newest.map((list) => `(${list})`).join(' UNION ALL ');
-  return pageOf(`SELECT * FROM (${all}) merged ORDER BY ${order} LIMIT $3 + 1`, order);
+  return pageOf(`SELECT * FROM (${all}) merged ORDER BY ${order} LIMIT $3 + 1`, order, preview);
 }
 
 /**
- * The same for the messages with a delivery to an endpoint, $5. Each is looked up by its id: for a join, a planner would
+ * The same for the messages with a delivery to an endpoint, $5, with previews of $6 characters. Each is looked up by its id: for a join, a planner would
  * walk the messages of all accounts in the order of the page.
  * @param status of the delivery, null for any
  */
@@ -52,6 +62,7 @@ export const listMessagesTo = (status: EndpointDeliveryStatus | null): string =>
   ) m
   ORDER BY d.message_id DESC`,
     'account_id DESC, id DESC',
+    '$6',
   );
 
 /** At least one row if the message exists. */
