@@ -1003,7 +1003,7 @@ export interface components {
        * @example null
        */
       nextAttemptAt: string | null;
-      /** @description True: only in a list with `preview`, of a message whose text is longer than what it shows. */
+      /** @description True in a list with `preview`, if the text is longer than what `message` shows. Otherwise absent. */
       truncated?: boolean;
     };
     /** @description A page of a list, newest first. */
