@@ -6,8 +6,8 @@ import type { Report } from '../../bench/report/report.js';
 import { Program } from '../support/processes.js';
 import { describeUnless } from '../support/skipping.js';
 
-// Half of it is enough beside two other test workers on two slow cores.
-const DEADLINE = 600_000;
+// Less than half of it is enough beside two other test workers on two slow cores.
+const DEADLINE = 900_000;
 
 const missing = process.platform === 'linux' ? null : 'the benchmark runs on Linux only.';
 
