@@ -67,7 +67,7 @@ export function trustedAuthorities(): string[] | undefined {
     // Otherwise it is just being replaced.
     if (CERTIFICATES.test(text)) extra = { version, ca: [...rootCertificates, text] };
   } catch {
-    // The same.
+    // It is just being replaced, too.
   }
   return extra.ca;
 }
