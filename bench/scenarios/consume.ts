@@ -5,7 +5,7 @@ import { Program } from '../parts/program.js';
 import { cpuMeter } from '../parts/usage.js';
 import { agree, formatFigure, formatSpread, type Check, type Findings, type Table } from '../report/report.js';
 import { spread } from '../report/stats.js';
-import { fillQueue, startEmptyWorker, waitUntilFinal } from '../targets/sluice.js';
+import { fillQueue, startEmptyWorker, storesOf, waitUntilFinal, type Store } from '../targets/sluice.js';
 import { rotate } from './rotate.js';
 
 /** The default of WORKER_CONCURRENCY. */
@@ -13,10 +13,6 @@ const CONCURRENCY = 50;
 
 const OURS = "Sluice's worker";
 const BARE = 'a bare BullMQ worker';
-
-/** Where the queue is. */
-const STORES = ['PostgreSQL', 'Redis'] as const;
-type Store = (typeof STORES)[number];
 
 interface Sample {
   readonly worker: string;
@@ -32,7 +28,7 @@ interface Sample {
 export async function consume(bench: BenchEnvironment, options: Options): Promise<Findings> {
   const samples: Sample[] = [];
   const checks: Check[] = [];
-  const stores = STORES.filter((store) => store !== 'Redis' || bench.redis !== null);
+  const stores = storesOf(bench);
   for (let round = 1; round <= options.rounds; round++) {
     const runs = options.messages.flatMap((messages) =>
       stores.flatMap((store) => [measureSluice, measureBare].map((run) => ({ messages, store, run }))),

@@ -9,6 +9,8 @@ import {
   signUp,
   startEmptyWorker,
   startSluice,
+  storesOf,
+  type Store,
   waitUntilFinal,
   waitUntilNone,
   waitUntilRelayed,
@@ -17,10 +19,6 @@ import { figuresOf, loadOf, onlyAccepted, type Figures } from './accepting.js';
 
 /** Requests a second of another account. */
 const RATE = 100;
-
-/** Where the queue is. */
-const STORES = ['PostgreSQL', 'Redis'] as const;
-type Store = (typeof STORES)[number];
 
 interface Sample {
   readonly store: Store;
@@ -37,9 +35,10 @@ interface Sample {
 export async function deletion(bench: BenchEnvironment, options: Options): Promise<Findings> {
   const samples: Sample[] = [];
   const checks: Check[] = [];
+  const stores = storesOf(bench);
   for (let round = 1; round <= options.rounds; round++) {
     for (const messages of options.messages) {
-      for (const store of STORES.filter((one) => one !== 'Redis' || bench.redis !== null)) {
+      for (const store of stores) {
         const database = await newStore(bench, store === 'Redis');
         try {
           const sample = { round, messages, store, ...(await measure(bench, options, database, messages, checks)) };
@@ -53,7 +52,7 @@ export async function deletion(bench: BenchEnvironment, options: Options): Promi
     }
   }
   return {
-    tables: options.messages.map((messages) => table(samples, messages, options.seconds)),
+    tables: options.messages.map((messages) => table(samples, stores, messages, options.seconds)),
     checks,
     figures: samples,
   };
@@ -110,9 +109,9 @@ async function measure(
   }
 }
 
-function table(samples: readonly Sample[], messages: number, seconds: number): Table {
+function table(samples: readonly Sample[], stores: readonly Store[], messages: number, seconds: number): Table {
   const of = samples.filter((sample) => sample.messages === messages);
-  const rows = STORES.filter((store) => of.some((sample) => sample.store === store)).map((store) => {
+  const rows = stores.map((store) => {
     const over = (figureOf: (sample: Sample) => number) =>
       formatSpread(spread(of.filter((sample) => sample.store === store).map(figureOf)));
     return [

@@ -16,6 +16,10 @@ const LIMITS = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
 /** How long a million messages may take. */
 const TIMEOUT_MS = 3_600_000;
 
+/** Where the queue is. */
+const STORES = ['PostgreSQL', 'Redis'] as const;
+export type Store = (typeof STORES)[number];
+
 export interface SluiceServing extends Serving {
   readonly store: BenchDatabase;
 }
@@ -32,6 +36,11 @@ export const sluiceOnRedis: Target = {
 /** The variants of Sluice that can be measured on this machine. */
 export function profiles(bench: BenchEnvironment): Target[] {
   return bench.redis === null ? [sluice] : [sluice, sluiceOnRedis];
+}
+
+/** Where a queue can be on this machine. */
+export function storesOf(bench: BenchEnvironment): readonly Store[] {
+  return STORES.filter((store) => store !== 'Redis' || bench.redis !== null);
 }
 
 /** An empty database, with its queue on Redis or not. */

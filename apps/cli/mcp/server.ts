@@ -26,10 +26,10 @@ const messageId = z.string().regex(/^msg_\w+$/);
 const endpointId = z.string().regex(/^ep_\w+$/);
 const type = z.string().describe('such as order.paid; order.* selects all that begin so');
 
-/** Serves tools of an account by the Model Context Protocol on standard input and output, until the input ends. */
 /** Characters of a text: an assistant can get the whole message. */
 const PREVIEW = 500;
 
+/** Serves tools of an account by the Model Context Protocol on standard input and output, until the input ends. */
 export async function serve({ sluice, version, canWrite }: Options): Promise<void> {
   const server = new McpServer({ name: 'sluice', version }, { instructions: INSTRUCTIONS });
   addReads(server, sluice);

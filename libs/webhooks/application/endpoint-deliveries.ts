@@ -112,8 +112,9 @@ export abstract class EndpointDeliveries {
 
   /**
    * Stores how an attempt ended. One that failed for an endpoint which is no longer enabled, or does not want its type any
-   * more, is abandoned. A delivery that another worker has leased since is not changed. In the same transaction, the endpoint notes the first failure after a
-   * success, or a success after failures, in the order in which attempts end, unless its URL has changed since the request.
+   * more, is abandoned. A delivery that another worker has leased since is not changed. In the same transaction, the endpoint
+   * notes the first failure after a success, or a success after failures, in the order in which attempts end, unless its URL
+   * has changed since the request.
    */
   abstract settle(result: DeliveryResult): Promise<void>;
 }

@@ -2,6 +2,7 @@ import { IsOptional, Validate, ValidatorConstraint, type ValidatorConstraintInte
 import type { FieldError } from '#kernel/domain-error.js';
 import { isTypeId } from '#kernel/typeid.js';
 import { invalidTime, readTime, Time, TIME_SCHEMA } from '#platform/http/body/time.js';
+import { readWholeNumber } from '#platform/http/body/paging.js';
 import { Field } from '#platform/http/openapi/operation.js';
 import type { MessageFilter, MessagePage } from '../../application/messages.js';
 import { MESSAGE_STATUSES, TRANSITIONS, type MessageStatus } from '../../domain/message-status.js';
@@ -32,7 +33,8 @@ export const LIST_QUERY = {
     description:
       'Returns only messages with a delivery to this endpoint. A status that is given with it, `delivered` or `failed`, ' +
       'means this delivery: a message that another endpoint has got can be `delivered` although this one has failed. A ' +
-      'delivery has failed when its attempts were used up, or when the endpoint was disabled while it was waiting.',
+      'delivery has failed when its attempts were used up, or when the endpoint was disabled or its types were changed while it was ' +
+      'waiting.',
   },
   preview: {
     type: 'integer',
@@ -46,11 +48,6 @@ export const LIST_QUERY = {
 const STATUSES_AT_ENDPOINT: readonly MessageStatus[] = [TRANSITIONS.deliver.to, TRANSITIONS.fail.to];
 
 type Query = Readonly<Record<string, unknown>>;
-
-function readPreview(value: unknown): number | null {
-  const isNumber = typeof value === 'string' && /^\d{1,4}$/.test(value);
-  return isNumber && Number(value) >= 1 && Number(value) <= MAX_PREVIEW ? Number(value) : null;
-}
 
 /** Reads the query of a list, and adds an error for each that is invalid. */
 export function readListQuery(query: Query, errors: FieldError[]): Omit<MessagePage, 'limit' | 'before'> {
@@ -84,7 +81,7 @@ export function readListQuery(query: Query, errors: FieldError[]): Omit<MessageP
   }
   const preview = read(
     'preview',
-    readPreview(query.preview),
+    readWholeNumber(query.preview, MAX_PREVIEW),
     `preview must be a whole number from 1 to ${MAX_PREVIEW}.`,
   );
   return { status, endpointId: deliveredTo, type, since, until, preview };

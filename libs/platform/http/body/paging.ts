@@ -55,15 +55,23 @@ export function readPage<More extends object>(
   const errors: FieldError[] = [];
   const { limit = String(DEFAULT_LIMIT), cursor } = query;
   const before = cursor === undefined ? null : decodeCursor(ids, cursor);
-  if (typeof limit !== 'string' || !/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > MAX_LIMIT) {
+  const count = readWholeNumber(limit, MAX_LIMIT);
+  if (count === null) {
     errors.push({ pointer: '', detail: `limit must be a whole number from 1 to ${MAX_LIMIT}.` });
   }
   if (cursor !== undefined && before === null) {
     errors.push({ pointer: '', detail: 'cursor must be the nextCursor of a page of this list.' });
   }
   const further = more(query, errors);
-  if (errors.length > 0) throw new ValidationError(errors);
-  return { ...further, limit: Number(limit), before };
+  if (count === null || errors.length > 0) throw new ValidationError(errors);
+  return { ...further, limit: count, before };
+}
+
+/** A number in a query. @returns null unless it is one from 1 to the maximum, written with no more digits than that */
+export function readWholeNumber(value: unknown, maximum: number): number | null {
+  if (typeof value !== 'string' || !/^\d+$/.test(value) || value.length > String(maximum).length) return null;
+  const number = Number(value);
+  return number >= 1 && number <= maximum ? number : null;
 }
 
 /** A page of a list. @param more whether there is a next page */

@@ -19,22 +19,24 @@ const CHARACTER_BYTES = 4;
  * A page of messages. The text of what does not fit is never read: its length is known without it.
  * @param preview the parameter with the number of characters to which texts are cut; null leaves them whole
  */
-const pageOf = (newest: string, order: string, preview: string) => `
-  SELECT ${shownColumns('page').replace('page.text', 'coalesce(preview, page.text) AS text')}, more, bytes,
-         octet_length(page.text) > octet_length(preview) IS TRUE AS cut
+function pageOf(newest: string, order: string, preview: string): string {
+  const shown = shownColumns('page').replace('page.text', 'coalesce(preview, page.text) AS text');
+  const bytes = contentBytes().replace('octet_length(text)', `least($&, ${CHARACTER_BYTES} * ${preview})`);
+  return `
+  SELECT ${shown}, more, bytes, octet_length(page.text) > octet_length(preview) IS TRUE AS cut
   FROM (
-    SELECT *, sum((${contentBytes().replace('octet_length(text)', `least($&, ${CHARACTER_BYTES} * ${preview})`)})::float8) OVER newest AS bytes,
-           row_number() OVER newest AS place,
+    SELECT *, sum((${bytes})::float8) OVER newest AS bytes, row_number() OVER newest AS place,
            lead(id) OVER newest IS NOT NULL AS more
     FROM (${newest}) newest
     WINDOW newest AS (ORDER BY ${order})
   ) page CROSS JOIN LATERAL (SELECT left(page.text, ${preview}::int) AS preview) previews
   WHERE place <= $3 AND (bytes <= ${MAX_PAGE_BYTES} OR place = 1)
   ORDER BY ${order}`;
+}
 
 /**
  * $1: the account, $2: all ids are below, $3: the limit, $4: no id is below, $5: the type in an index by type, then the
- * statuses and the characters of a preview. Without a status, the lists of all statuses, from there on, are merged: only the first of each is read ahead.
+ * statuses, then the characters of a preview. The lists of several statuses are merged: only the first of each is read ahead.
  */
 export function listMessages(index: MessageIndex, first: number, statuses: number): string {
   const newest = Array.from(
@@ -50,8 +52,8 @@ export function listMessages(index: MessageIndex, first: number, statuses: numbe
 }
 
 /**
- * The same for the messages with a delivery to an endpoint, $5, with previews of $6 characters. Each is looked up by its id: for a join, a planner would
- * walk the messages of all accounts in the order of the page.
+ * The same for the messages with a delivery to an endpoint, $5, with previews of $6 characters. Each is looked up by its
+ * id: for a join, a planner would walk the messages of all accounts in the order of the page.
  * @param status of the delivery, null for any
  */
 export const listMessagesTo = (status: EndpointDeliveryStatus | null): string =>
