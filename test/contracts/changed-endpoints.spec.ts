@@ -84,6 +84,21 @@ describe('Deliveries whose endpoint is changed while they wait', () => {
     expect(await noted()).toEqual([]);
   });
 
+  it('are looked for as often when the installation is quiet, until none is left', async () => {
+    const intervals: number[] = [];
+    const look = async () => {
+      await run();
+      intervals.push(endings.quietIntervalMs);
+    };
+    await look();
+    await webhooks.enable(one, false);
+    await look();
+    await settle();
+    await look();
+    await look();
+    expect(intervals).toEqual([60_000, 1_000, 1_000, 60_000]);
+  });
+
   const HEADS = {
     'waits for a place': (): Promise<unknown> => Promise.resolve(),
     'waits for deliverAt': () => Promise.resolve(),

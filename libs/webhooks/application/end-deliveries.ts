@@ -2,6 +2,8 @@ import type { BackgroundTask } from '#kernel/background-task.js';
 import type { EndpointDeliveries } from './endpoint-deliveries.js';
 import type { EndedEndpoint, Endpoints } from './endpoints/endpoints.js';
 
+const QUIET_INTERVAL_MS = 60_000;
+
 /** A pass over the deliveries that an endpoint still has to get. */
 interface Pass {
   /** As it was when the pass began. */
@@ -18,13 +20,20 @@ interface Pass {
  */
 export class EndDeliveries implements BackgroundTask {
   readonly intervalMs = 1_000;
-  readonly quietIntervalMs = 60_000;
+
+  /** Whether the last run found such an endpoint. */
+  private hasFound = false;
 
   constructor(
     private readonly endpoints: Pick<Endpoints, 'withEnded' | 'forgetEnded'>,
     private readonly deliveries: Pick<EndpointDeliveries, 'abandon'>,
     private readonly observer: { failed(error: unknown): void },
   ) {}
+
+  /** A quiet installation is not left with deliveries to end: what was found may be complete only in a later run. */
+  get quietIntervalMs(): number {
+    return this.hasFound ? this.intervalMs : QUIET_INTERVAL_MS;
+  }
 
   async run(signal: AbortSignal): Promise<void> {
     await this.endAll(signal).catch((error: unknown) => {
@@ -45,6 +54,7 @@ export class EndDeliveries implements BackgroundTask {
         }
       });
     }
+    this.hasFound = passes.size > 0;
   }
 
   /** @returns whether the pass goes on */
