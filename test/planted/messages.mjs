@@ -160,13 +160,6 @@ export default [
     tests: CONTRACT,
   },
   {
-    what: 'a retry by time reaches messages of another account',
-    file: INDEX,
-    find: 'account_id >= $1 AND account_id <= $1 AND status',
-    replace: "account_id >= '' AND $1 <> '' AND status",
-    tests: CONTRACT,
-  },
-  {
     what: 'messages retried by time have no outbox entry',
     file: CHANGE,
     find: "insertEntriesToSweep(`moved WHERE ${hasJob('delivery')} AND position IS NULL`)",
