@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '#kernel/domain-error.js';
@@ -52,6 +53,9 @@ export class OperatorsSite {
     reply.hijack();
     this.responses.add(reply.raw);
     reply.raw.once('close', () => this.responses.delete(reply.raw));
+    // Links to the portal begin with the host of the request, and the portal is on the port of the API only.
+    const { port } = this.api.server.address() as AddressInfo;
+    request.raw.headers.host = request.raw.headers.host?.replace(/(:\d+)?$/, `:${port}`);
     this.api.routing(request.raw, reply.raw);
   }
 }

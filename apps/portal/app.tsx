@@ -56,6 +56,9 @@ const PLACES: readonly PortalPlace[] = [
   { path: 'simulator', label: 'Simulator', icon: 'simulator', scope: 'account:manage', view: () => <SimulatorView /> },
 ];
 
+/** Where nobody who is signed in has to be, also if another tab has signed in. */
+const START = ['', 'sign-in', 'sign-up'];
+
 export function App() {
   return (
     <>
@@ -76,12 +79,12 @@ export function App() {
 
 function SignedIn() {
   const places = PLACES.filter(({ scope }) => can(scope));
-  const [first, id] = route.value.path;
+  const [first, id] = START.includes(route.value.path[0] ?? '') ? [] : route.value.path;
   const place = PLACES.find(({ path }) => path === first);
   // At once: after the next frame, it would replace what the visitor has opened meanwhile.
   useLayoutEffect(() => {
     if (first === undefined && places[0] !== undefined) replace(href(places[0].path));
-  }, [first]);
+  }, [route.value]);
   return (
     <Shell
       places={places}

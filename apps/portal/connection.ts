@@ -40,9 +40,23 @@ export const rateLimit = signal<RateLimit | null>(null);
 /** Changes when requests can succeed again: after an outage or a pause. */
 export const revival = signal(0);
 
+/** By how many milliseconds the clock of this device is ahead of that of the server; 0 if it is about right. */
+export const clockAhead = signal(0);
+/** A response is under way for a while, and states whole seconds. */
+const CLOCK_TOLERANCE_MS = 120_000;
+
+const timedFetch: typeof fetch = async (...request) => {
+  const response = await fetch(...request);
+  const ahead = Date.now() - Date.parse(response.headers.get('date') ?? '');
+  clockAhead.value = Math.abs(ahead) > CLOCK_TOLERANCE_MS ? ahead : 0;
+  return response;
+};
+
 export const sluice = computed(() =>
   // The page shows an error instead of waiting for it to pass.
-  apiKey.value === null ? null : new Sluice({ apiKey: apiKey.value, baseUrl: BASE_URL, maxTries: 1 }),
+  apiKey.value === null
+    ? null
+    : new Sluice({ apiKey: apiKey.value, baseUrl: BASE_URL, maxTries: 1, fetch: timedFetch }),
 );
 
 let kind: KeyKind | null = null;

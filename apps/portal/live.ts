@@ -1,7 +1,7 @@
 import { batch, effect, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { AuthenticationError, PermissionError, SluiceError, type Message } from '#client/index.js';
-import { sluice } from './connection.js';
+import { AuthenticationError, SluiceError, type Message } from '#client/index.js';
+import { lookAgain, sluice } from './connection.js';
 import { can } from './session.js';
 
 /** Why there are no live updates, or that there are. */
@@ -89,7 +89,8 @@ async function follow(client: NonNullable<typeof sluice.value>, signal: AbortSig
     } catch (error) {
       if (isOver()) return;
       liveState.value = error instanceof SluiceError && error.code === 'too_many_streams' ? 'busy' : 'lost';
-      if (error instanceof AuthenticationError || error instanceof PermissionError) return;
+      // Nothing else may ask for long: the next request signs out, and says why.
+      if (error instanceof AuthenticationError) return lookAgain();
       const retryAfter = error instanceof SluiceError ? (error.retryAfter ?? 0) : 0;
       await new Promise((resolve) => setTimeout(resolve, Math.max(RESTART_MS, retryAfter * 1_000)));
     }

@@ -18,7 +18,7 @@ addEventListener('hashchange', () => {
 
 /** It belongs neither into the history nor on the screen. */
 function takeToken(): string | null {
-  const token = /^#link=(\w+)$/.exec(location.hash)?.[1] ?? null;
+  const token = /^#link=(.*)$/.exec(location.hash)?.[1] ?? null;
   if (token !== null) history.replaceState(null, '', '#/');
   return token;
 }

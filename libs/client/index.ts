@@ -72,6 +72,7 @@ export type {
   PortalLink,
   PortalLinkInput,
   Problem,
+  FailedFilter,
   QueuedFilter,
   Scope,
   SignUpInput,

@@ -7,6 +7,7 @@ import type {
   MessageDelivery,
   MessageStatus,
   NewMessage,
+  FailedFilter,
   QueuedFilter,
   Time,
 } from './types.js';
@@ -102,9 +103,12 @@ export class Messages {
     return this.#transport.json('POST', pathOf`/messages/${id}/retry`, options);
   }
 
-  /** Queues the `failed` messages of a period again, the 100,000 oldest at most: repeat it until `count` is less. */
-  retryAll(period: { readonly since: Time; readonly until: Time }, options?: CallOptions): Promise<{ count: number }> {
-    return this.#transport.json('POST', '/messages/retry', { ...options, body: period });
+  /**
+   * Queues the `failed` messages of a period again, by default those of every type; the 100,000 oldest at most: repeat it
+   * until `count` is less.
+   */
+  retryAll(filter: FailedFilter, options?: CallOptions): Promise<{ count: number }> {
+    return this.#transport.json('POST', '/messages/retry', { ...options, body: filter });
   }
 
   async #post<T>(path: string, body: unknown, field: string, options: SendOptions): Promise<T> {

@@ -1035,6 +1035,11 @@ export interface components {
     };
     RetryFailedBody: {
       /**
+       * @description Only messages of this type. `order.*` means all types that begin with `order.`.
+       * @example order.*
+       */
+      type?: string;
+      /**
        * Format: date-time
        * @description The start of the period, inclusive.
        * @example 2026-11-21T09:00:00Z

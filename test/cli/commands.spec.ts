@@ -133,6 +133,7 @@ describe('The command line', () => {
     });
     expect(await cli.json('retry', failed.id)).toMatchObject({ id: failed.id, status: 'queued' });
     await api.become(failed.id, 'failed');
+    expect(await cli.json('retry', '--since', '2020-01-01', '--type', 'no.such')).toEqual({ count: 0 });
     expect(await cli.json('retry', '--since', '2020-01-01')).toEqual({ count: 1 });
   });
 
@@ -262,6 +263,7 @@ describe('The command line', () => {
     for (const [args, code, sentences] of [
       [['list', '--limit', '0'], 2, [/whole number from 1/]],
       [['retry', 'msg_unknown', '--until', '2030-01-01'], 2, [/--until requires --since/]],
+      [['retry', 'msg_unknown', '--type', 'order.*'], 2, [/--type requires --since/]],
       [['endpoints', 'update', 'ep_unknown', '--enable', '--disable'], 2, [/cannot be used with/]],
       [['endpoints', 'update', 'ep_unknown'], 2, [/name what to change/]],
       [['endpoints', 'rotate-secret', 'ep_unknown'], 2, [/stops signing at once\? Confirm with --yes/]],

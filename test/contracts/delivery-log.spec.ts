@@ -4,7 +4,6 @@ import type { Message } from '#messages/domain/message.js';
 import { FIRST_PAGE } from '../support/messages.js';
 import { resultOf, URL, WebhookStore } from './webhook-store.js';
 
-const DAY_MS = 86_400_000;
 const PAGE: DeliveryPage = { limit: 10, before: null, status: null };
 
 describe('DeliveryLog', () => {
@@ -115,7 +114,7 @@ describe('DeliveryLog', () => {
       [two, ['retried', 'retried', 'delivered']],
     ] as const)
       for (const outcome of outcomes) await webhooks.make(endpoint, outcome);
-    await webhooks.process.messages.retryFailed(accountId, new Date(0), new Date(Date.now() + DAY_MS), 10);
+    await webhooks.process.messages.retryFailed(accountId, { type: null, since: null, until: null }, 10);
     await webhooks.make(one, 'retried');
     const shown = await ofMessage(message);
     expect(

@@ -95,7 +95,11 @@ describe('Of an account whose deliveries are halted', () => {
         const failed = [ours({ status: 'failed' }), aMessage({ status: 'failed' })];
         for (const message of failed) {
           await store.put(message);
-          await process.messages.retryFailed(message.state.accountId, new Date(0), new Date(), 10);
+          await process.messages.retryFailed(
+            message.state.accountId,
+            { type: null, since: null, until: new Date() },
+            10,
+          );
         }
         return failed;
       },

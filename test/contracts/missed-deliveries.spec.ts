@@ -32,7 +32,7 @@ describe('EndpointDeliveries that an endpoint has missed', () => {
     );
   const retryAll = (targets: readonly string[]) =>
     webhooks.onlyWith(accountId, targets, () =>
-      webhooks.process.messages.retryFailed(accountId, ALWAYS.since, ALWAYS.until, 10),
+      webhooks.process.messages.retryFailed(accountId, { type: null, ...ALWAYS }, 10),
     );
   /** The endpoints to which a delivery may be made, after which it is under way. */
   const reached = async () => (await webhooks.lease([one, two])).map(({ endpointId }) => endpointId);

@@ -106,8 +106,8 @@ describe('A read of an account with many messages', () => {
   });
 
   it('that retries failed ones reads none that did not fail', async () => {
-    const [start, end] = [new Date(0), new Date(Date.now() + 3_600_000)];
-    expect(await rowsRead(() => process.messages.retryFailed('one', start, end, 10))).toBe(0);
+    const [since, until] = [new Date(0), new Date(Date.now() + 3_600_000)];
+    expect(await rowsRead(() => process.messages.retryFailed('one', { type: null, since, until }, 10))).toBe(0);
   });
 
   it('that lists attempts reads those of the message', async () => {
@@ -269,7 +269,7 @@ describe('What an account does in many steps', () => {
     });
     const [database, relay] = [{} as Database, { enqueue: jest.fn() }];
     const messages = new PostgresMessages(database, reads, relay, { announce }, { start: jest.fn() });
-    const retried = messages.retryFailed(accountId, since, until, 1_000, onStarted);
+    const retried = messages.retryFailed(accountId, { type: null, since, until }, 1_000, onStarted);
     await expect(retried).rejects.toThrow('too many reads');
     expect(onStarted.mock.calls).toEqual([[2]]);
     expect(announce.mock.calls).toEqual([[[accountId]], [[WEBHOOKS]]]);

@@ -160,13 +160,6 @@ export default [
     tests: CONTRACT,
   },
   {
-    what: 'a retry by time reaches messages of another account',
-    file: CHANGE,
-    find: "WHERE account_id >= $1 AND account_id <= $1 AND status = '${TRANSITIONS.retry.from}'",
-    replace: "WHERE account_id >= '' AND $1 <> '' AND status = '${TRANSITIONS.retry.from}'",
-    tests: CONTRACT,
-  },
-  {
     what: 'messages retried by time have no outbox entry',
     file: CHANGE,
     find: "insertEntriesToSweep(`moved WHERE ${hasJob('delivery')} AND position IS NULL`)",
@@ -175,9 +168,9 @@ export default [
   },
   {
     what: 'a retry by time includes messages of the time at which it ends',
-    file: CHANGE,
-    find: 'AND id >= $2 AND id < $3',
-    replace: 'AND id >= $2',
+    file: INDEX,
+    find: "${key('id')} < ${key('$2')} AND ${key('id')} >= ${key('$4')}\n  ORDER",
+    replace: "${key('$2')} <> '' AND ${key('id')} >= ${key('$4')}\n  ORDER",
     tests: CONTRACT,
   },
   {

@@ -173,8 +173,8 @@ export default [
   {
     what: 'what cancels all messages that match ignores their type',
     file: 'apps/portal/views/messages/works.ts',
-    find: 'client.messages.cancelAll({ ...period, type })',
-    replace: 'client.messages.cancelAll(period)',
+    find: "'cancelAll']({ ...period, type })",
+    replace: "'cancelAll'](period)",
     tests: [MANY_SPEC],
   },
   {

@@ -96,6 +96,14 @@ describeUnless(missing)('In the portal', () => {
     await context.close();
   });
 
+  it('a clock that is wrong by a day is told', async () => {
+    const { page } = visitor;
+    await page.addInitScript(`Date.now = ((now) => () => now() - 86_400_000)(Date.now);`);
+    await visit('#/overview');
+    await page.getByText('The clock of this device is 24\u00a0h behind.').waitFor();
+    await visitor.expectGoodLooks('portal-wrong-clock');
+  });
+
   it('a long URL takes two lines at most, also on a phone', async () => {
     const { page } = visitor;
     await api.ask(account, 'POST /endpoints', { url: `https://example.com/${'long/'.repeat(80)}` });

@@ -136,5 +136,9 @@ describeUnless(missing)('In the portal, the type, the ordering key and the metad
     visitor.expects('400');
     await visit('#/messages?type=order*');
     await page.getByText('type must be a type').waitFor();
+    await page.goto(`${fleet.client.url}/#/messages?status=FAILED`);
+    await page.getByText('status must be one of').waitFor();
+    await page.getByRole('link', { name: 'all', exact: true }).click();
+    await page.getByText('status must be one of').waitFor({ state: 'detached' });
   });
 });

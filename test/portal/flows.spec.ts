@@ -399,6 +399,16 @@ describeUnless(missing)('In the portal', () => {
     await page.getByText('This key is not valid').waitFor();
   });
 
+  it('a key that is revoked while messages are listed leads there at once', async () => {
+    visitor.expects('401');
+    const { page } = visitor;
+    const { id, key } = await fleet.client.createKey(account, {});
+    await visit('#/messages', key);
+    await page.getByText('Live', { exact: true }).waitFor();
+    await fleet.client.ask(account, `DELETE /api-keys/${id}`);
+    await page.getByText('Your API key no longer works').waitFor();
+  });
+
   it('deliveries are paused and resumed, which every page shows meanwhile', async () => {
     const { page } = visitor;
     const stored = async () => (await api().ask(account)).body.paused;

@@ -1,4 +1,4 @@
-import { expectProblem, OPERATOR, ownApi, type Account } from '../support/api.js';
+import { expectProblem, OPERATOR, ownApi, pageOf, type Account } from '../support/api.js';
 import { until } from '../support/processes.js';
 import { describeUnless } from '../support/skipping.js';
 import { missing, Visitor } from './visitor.js';
@@ -282,6 +282,56 @@ describeUnless(missing)('On the page for operators', () => {
     await visitor.button('Revoke the key').click();
     await page.getByText('The account has no key').waitFor();
     expect(await api.knows(account)).toBe(false);
+  });
+
+  it('a link to the portal is made by the keyboard, shown once, opens the portal, and is revoked', async () => {
+    visitor.expects('401');
+    const { page } = visitor;
+    await visitAccount();
+    await visitor.button('Create a portal link').focus();
+    await page.keyboard.press('Enter');
+    await dialog().getByLabel('Read messages').waitFor();
+    expect(await dialog().getByLabel('Read messages').isChecked()).toBe(true);
+    await dialog().getByLabel('Send, cancel').focus();
+    await page.keyboard.press('Space');
+    await dialog().getByLabel('Expires').selectOption('After 8 hours');
+    await visitor.expectGoodLooks('operators-create-link');
+    await visitor.button('Create the link').press('Enter');
+    const url = await dialog().getByLabel('portal link', { exact: true }).innerText();
+    await visitor.expectGoodLooks('operators-link');
+    await visitor.storeSecret();
+    expect(await page.getByText(url).count()).toBe(0);
+    await page.getByRole('heading', { name: 'Portal link' }).waitFor();
+    const { data } = pageOf<{ scopes: string[]; expiresAt: string }>(await api.ask(account.key, 'GET /api-keys'));
+    expect(data[0]?.scopes).toEqual(['messages:read', 'messages:send']);
+    expect(Date.parse(data[0]?.expiresAt ?? '') - Date.now()).toBeGreaterThan(7.9 * HOUR_MS);
+
+    const customer = await page.context().newPage();
+    await customer.goto(url);
+    await customer.getByRole('heading', { name: 'Send' }).waitFor();
+    await visitor.button('Revoke Portal link').click();
+    await visitor.button('Revoke the key').click();
+    await visitor.button('Revoke Portal link').waitFor({ state: 'detached' });
+    await customer.getByRole('link', { name: 'Messages' }).click();
+    await customer.getByText('Your API key no longer works').waitFor();
+  });
+
+  it('a link to the portal says why it cannot be made', async () => {
+    visitor.expects('409');
+    const { page } = visitor;
+    await api.sql(
+      `INSERT INTO sluice.api_keys (id, account_id, name, hash, scopes, created_at)
+       SELECT 'key_' || gen_random_uuid(), $1, 'filling', uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()), '{}', now()
+       FROM generate_series(1, 99)`,
+      [account.id],
+    );
+    await visitAccount();
+    await visitor.button('Create a portal link').click();
+    await visitor.button('Create the link').click();
+    await dialog().getByRole('alert').waitFor();
+    expect(await dialog().getByRole('alert').innerText()).toContain('100');
+    await page.keyboard.press('Escape');
+    await dialog().waitFor({ state: 'detached' });
   });
 
   it('a ban is seen where its key is, and lifted', async () => {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { expectProblem, ownApi, sharedApi } from '../support/api.js';
+import { accountForEach, expectProblem, OPERATOR, ownApi, sharedApi } from '../support/api.js';
 import { ROOT } from '../support/processes.js';
 import { describeUnless } from '../support/skipping.js';
 import { missing, Visitor } from './visitor.js';
@@ -71,6 +71,32 @@ describe('With PORTAL_FRAME_ANCESTORS', () => {
       ['frame-ancestors https://app.example.com https://a.example.org', null],
       ["frame-ancestors 'none'", 'DENY'],
     ]);
+  });
+
+  describeUnless(missing)('a page', () => {
+    const account = accountForEach(api);
+    const visitor = Visitor.forEach();
+    /** The page of the documentation. */
+    const [, html = ''] =
+      /```html\n(.*?)```/s.exec(readFileSync(join(ROOT, 'docs', 'operating-accounts.md'), 'utf8')) ?? [];
+
+    it.each([
+      ['of one of them shows what its link allows', 'https://app.example.com', true],
+      ['of another origin shows nothing', 'https://evil.example.com', false],
+    ])('%s', async (_, origin, isShown) => {
+      const { page } = visitor;
+      if (!isShown) visitor.expects('frame-ancestors');
+      const path = `POST /admin/accounts/${account.id}/portal-links`;
+      const { url } = (await api.ask(OPERATOR, path, { scopes: ['messages:read'] })).body;
+      const body = html.replace(/src="[^"]+"/, `src="${String(url)}"`);
+      await page.route(`${origin}/`, (route) => route.fulfill({ contentType: 'text/html', body }));
+      // A page of the internet needs it for what runs on the visitor's machine, as the API does here.
+      await page.context().grantPermissions(['local-network-access']);
+      await page.goto(`${origin}/`);
+      const shown = page.frameLocator('iframe').getByRole('heading', { name: 'Messages' });
+      if (isShown) await shown.waitFor();
+      else expect(await shown.count()).toBe(0);
+    });
   });
 });
 

@@ -25,7 +25,9 @@ describeUnless(missing)('In the portal, a sign-in', () => {
     const { page } = visitor;
     await signIn();
     expect(await page.evaluate(STORED)).toEqual([null, account.key]);
-    const other = await page.context().newPage();
+    const [other, waiting] = [await page.context().newPage(), await page.context().newPage()];
+    await waiting.goto(`${api.url}/#/sign-in`);
+    await waiting.getByRole('heading', { name: 'Overview' }).waitFor();
     await other.goto(`${api.url}/#/usage`);
     await other.getByRole('heading', { name: 'Usage' }).waitFor();
     expect(await other.evaluate(STORED)).toEqual([null, account.key]);
@@ -61,6 +63,11 @@ describeUnless(missing)('In the portal, a sign-in', () => {
     await visitor.button('Sign out').click();
     await page.goto(url);
     await page.getByText('The link was used, has expired or was revoked.').waitFor();
+    // As a program may have found it in a text.
+    await page.goto('about:blank');
+    await page.goto(`${url}).`);
+    await page.getByText('The link was used, has expired or was revoked.').waitFor();
+    expect(page.url()).not.toContain('slp_');
     await visitor.expectGoodLooks('portal-used-link');
     await page.keyboard.press('Tab');
     await visitor.button('Sign in with a key').click();

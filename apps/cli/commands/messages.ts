@@ -109,13 +109,16 @@ export function addMessages(program: Command, context: Context): void {
     .command('retry')
     .description('Queue failed messages again')
     .addArgument(idArgument('msg', '[id...]'))
+    .addOption(typeFilterOption('failed messages'))
     .addOption(timeOption('--since <time>', 'all failed messages that were created from this time on'))
     .addOption(timeOption('--until <time>', 'and before this time (now)'))
-    .action(async (ids: string[], { since, until }: { since?: string; until?: string }) => {
+    .action(async (ids: string[], { since, until, type }: { since?: string; until?: string; type?: string }) => {
       if ((ids.length === 0) === (since === undefined)) retry.error('error: name ids, or a time with --since');
       if (since === undefined && until !== undefined) retry.error('error: --until requires --since');
+      if (since === undefined && type !== undefined) retry.error('error: --type requires --since');
       if (since === undefined) return each(ids, context, (sluice, id) => sluice.messages.retry(id));
-      const retried = await context.sluice().messages.retryAll({ since, until: until ?? new Date().toISOString() });
+      const filter = { since, until: until ?? new Date().toISOString(), type };
+      const retried = await context.sluice().messages.retryAll(filter);
       context.output.result(retried, () => `${count(retried.count, 'message')} queued again.`);
       return undefined;
     });
@@ -124,6 +127,7 @@ export function addMessages(program: Command, context: Context): void {
     'sluice retry msg_01m7z3xhqzeywbegcvm7ee64q0',
     'sluice list --status failed | cut -f1 | xargs sluice retry',
     'sluice retry --since 2026-11-21T09:00:00Z',
+    "sluice retry --since 2026-11-21T09:00:00Z --type 'order.*'",
   );
 
   const tail = program

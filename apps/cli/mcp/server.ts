@@ -114,10 +114,10 @@ function addWrites(server: McpServer, { messages, endpoints }: Sluice): void {
     'retry_failed_messages',
     {
       description: 'Queues the failed messages of a period again, at most the 100,000 oldest.',
-      inputSchema: { since: time, until: time },
+      inputSchema: { since: time, until: time, type: type.optional() },
       annotations: WRITES,
     },
-    (period) => answer(() => messages.retryAll(period)),
+    (filter) => answer(() => messages.retryAll(filter)),
   );
   server.registerTool(
     'replay_endpoint',

@@ -11,6 +11,7 @@ import { formatMoment } from '../format.js';
 import { useAction, useList, useResource } from '../hooks.js';
 import { LiftButton } from './bans.js';
 import { More } from './more.js';
+import { PortalLinkButton } from './portal-link.js';
 import { nameHidden } from '../hidden-characters.js';
 
 /** The keys of an account, with their bans. */
@@ -27,7 +28,10 @@ export function Keys({ accountId }: { accountId: string }) {
   };
   return (
     <section class="stack" aria-label="API keys">
-      <h2>API keys</h2>
+      <header class="card-header">
+        <h2>API keys</h2>
+        <PortalLinkButton accountId={accountId} onCreated={reload} />
+      </header>
       <Problem error={error ?? bans.error} onRetry={error === null ? bans.reload : reload} />
       {data === null ? (
         isLoading && <Skeleton rows={2} />

@@ -7,7 +7,8 @@ import { ConfirmDialog } from '../components/confirm-dialog.js';
 import { Dialog } from '../components/dialog.js';
 import { Field } from '../components/field.js';
 import { Form } from '../components/form.js';
-import { KeyRow, SCOPE_TEXTS } from '../components/keys/key-row.js';
+import { KeyRow } from '../components/keys/key-row.js';
+import { ScopesField } from '../components/keys/scopes-field.js';
 import { Loaded } from '../components/loaded.js';
 import { Badge, Empty, Page } from '../components/parts.js';
 import { fieldError, Problem } from '../components/problem.js';
@@ -159,24 +160,10 @@ function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: 
             />
           )}
         </Field>
-        <fieldset class="field">
-          <legend>Scopes</legend>
-          {own.map((scope) => (
-            <label key={scope} class="check">
-              <input
-                type="checkbox"
-                checked={scopes.includes(scope)}
-                onChange={({ currentTarget: { checked } }) => {
-                  setScopes(own.filter((one) => (one === scope ? checked : scopes.includes(one))));
-                }}
-              />
-              <span>
-                {SCOPE_TEXTS[scope]} <code class="sub">{scope}</code>
-              </span>
-            </label>
-          ))}
-          <p class="hint">Choose what the program does, and nothing else.</p>
-        </fieldset>
+        <ScopesField
+          hint="Choose what the program does, and nothing else."
+          {...{ offered: own, value: scopes, onChange: setScopes }}
+        />
         <Choice
           label="Expires"
           error={fieldError(error, '/expiresAt')}

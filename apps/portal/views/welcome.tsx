@@ -111,7 +111,6 @@ function SignIn() {
       wrong="This key is not valid: it is unknown, revoked or has expired."
       signIn={async (key) => {
         await signIn(key, keep);
-        if (['sign-in', 'sign-up', undefined].includes(route.value.path[0])) replace(href(''));
       }}
     >
       {isSignUpOpen && (

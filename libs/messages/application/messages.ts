@@ -102,18 +102,11 @@ export abstract class Messages {
   ): Promise<Message | null>;
 
   /**
-   * Retries, as `Message.retry` does, failed messages that were created from `since` on and before `until`, the oldest
-   * first. In small steps that are each durable with their outbox entries: an error leaves the rest unchanged.
+   * Retries, as `Message.retry` does, failed messages that a filter selects, the oldest first. In small steps that are each durable with their outbox entries: an error leaves the rest unchanged.
    * @param max how many messages
    * @returns how many messages
    */
-  abstract retryFailed(
-    accountId: string,
-    since: Date,
-    until: Date,
-    max: number,
-    onStarted?: OnStarted,
-  ): Promise<number>;
+  abstract retryFailed(accountId: string, filter: MessageFilter, max: number, onStarted?: OnStarted): Promise<number>;
 
   /**
    * Cancels queued messages, as `Message.cancel` does, the oldest first: also scheduled ones and some that are accepted

@@ -1,4 +1,5 @@
 import { Message } from '#messages/domain/message.js';
+import { readTypeFilter } from '#messages/domain/type-filter.js';
 import { aClaim, after, aMessage, anAccountId, claimTerms, jobOf, messages } from '../../support/messages.js';
 import { NOTHING, type MessagesSubject } from './subject.js';
 
@@ -98,11 +99,11 @@ export function describeChanging(subject: MessagesSubject): void {
       const of = (ms: number, state: Partial<Message['state']> = {}) =>
         aMessage({ accountId, createdAt: after(ms), ...failed, ...state });
       beforeAll(() => subject.addEndpoint(accountId));
-      const retryAll = async (since: number, until: number, max = 100_000) => {
-        const span = [after(since), after(until)] as const;
+      const retryAll = async (since: number, until: number, max = 100_000, type: string | null = null) => {
+        const filter = { type: readTypeFilter(type), since: after(since), until: after(until) };
         let started = 0;
         const onStarted = (deliveries: number) => (started += deliveries);
-        const count = await subject.messages.retryFailed(accountId, ...span, max, onStarted);
+        const count = await subject.messages.retryFailed(accountId, filter, max, onStarted);
         expect(started).toBe(count);
         return count;
       };
@@ -119,6 +120,19 @@ export function describeChanging(subject: MessagesSubject): void {
         for (const message of others) expect(await stored(message)).toEqual(message);
         expect(await subject.stored()).toMatchObject({ 'outbox entry': within.map(({ id }) => id).sort() });
         expect(await retryAll(0, 1_000)).toBe(0);
+      });
+
+      it.each([
+        ['order.paid', ['order.paid']],
+        ['order.*', ['order.paid', 'order.paid.late']],
+        ['order.paid.*', ['order.paid.late']],
+        ['a.b.c.d.*', ['a.b.c.d.e']],
+        ['a.b.c.d.e.f.*', []],
+      ])('moves only those of the type %s', async (type, moved) => {
+        const types = ['order.paid', 'order.paid.late', 'orders', 'user', 'a.b.c.d.e', null];
+        for (const one of types) await subject.put(of(0, { type: one }));
+        expect(await retryAll(0, 1_000, 100_000, type)).toBe(moved.length);
+        expect(await retryAll(0, 1_000)).toBe(types.length - moved.length);
       });
 
       it.each(['pull', 'webhooks'] as const)('moves those for %s without a job, as one by one', async (delivery) => {

@@ -78,10 +78,10 @@ class Busy {
   }
 
   async retrySome(process: Way['process']): Promise<void> {
-    const [since, until] = [new Date(0), new Date(Date.now() + 366 * 86_400_000)];
+    const ever = { type: null, since: null, until: null };
     for (let round = 0; round < ROUNDS; round++) {
       await this.change(process, (message) => message.retry(new Date()));
-      if (round % 20 === 19) await process.messages.retryFailed(this.way.accountId, since, until, 100);
+      if (round % 20 === 19) await process.messages.retryFailed(this.way.accountId, ever, 100);
     }
   }
 

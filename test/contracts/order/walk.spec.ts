@@ -197,7 +197,7 @@ class Walk {
         return;
       case 'retry all': {
         const failed = await this.idsOf('failed');
-        await process.messages.retryFailed(accountId, ...EVER, 100);
+        await process.messages.retryFailed(accountId, { type: null, since: null, until: null }, 100);
         for (const one of this.sent) if (failed.has(one.id)) this.reopen(one);
         return;
       }

@@ -44,6 +44,16 @@ describe('The management port of an API', () => {
     }
   });
 
+  it('makes links to the portal, which the port of the API serves', async () => {
+    const response = await admin(
+      'POST',
+      `/admin/accounts/${account.id}/portal-links`,
+      JSON.stringify({ scopes: ['messages:read'] }),
+    );
+    const { url } = JSON.parse(response.bytes.toString()) as { url: string };
+    expect(new URL(url).port).toBe(new URL(api.url).port);
+  });
+
   it('serves nothing else: neither to programs nor by other names', async () => {
     for (const path of [
       '/',

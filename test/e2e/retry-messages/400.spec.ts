@@ -15,6 +15,8 @@ describe('POST /messages/retry responds 400 validation_failed', () => {
     [{ since: EARLY, until: '2026-11-21T10:00:00' }, ['/until']],
     [{ since: LATE, until: EARLY }, ['/until']],
     [{ since: EARLY, until: EARLY }, ['/until']],
+    [{ since: EARLY, until: LATE, type: 'order*' }, ['/type']],
+    [{ since: EARLY, until: LATE, type: ['order'] }, ['/type']],
   ])('to %j, with a pointer to each error', async (body, pointers) => {
     const response = await api.ask(account, 'POST /messages/retry', body);
     const { errors } = expectProblem(response, 400, 'validation_failed') as { errors?: { pointer: string }[] };

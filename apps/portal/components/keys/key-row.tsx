@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { ApiKey, Scope } from '#client/index.js';
-import { formatDate } from '../../format.js';
+import { formatDate, formatMoment } from '../../format.js';
 import { useNow } from '../../hooks.js';
 import { Badge, Fact, Time } from '../parts.js';
 import { nameHidden } from '../../hidden-characters.js';
@@ -62,5 +62,6 @@ function Expiry({ expiresAt }: { expiresAt: string | null }) {
   if (expiresAt === null) return null;
   const left = new Date(expiresAt).getTime() - now;
   if (left <= 0) return <Badge tone="bad">expired</Badge>;
-  return <Badge tone={left < SOON_MS ? 'warn' : 'quiet'}>expires {formatDate(expiresAt)}</Badge>;
+  const at = left < DAY_MS ? formatMoment(expiresAt) : formatDate(expiresAt);
+  return <Badge tone={left < SOON_MS ? 'warn' : 'quiet'}>expires {at}</Badge>;
 }

@@ -1,4 +1,4 @@
-import { isAway, lookAgain, pause, type Pause } from '../../connection.js';
+import { clockAhead, isAway, lookAgain, pause, type Pause } from '../../connection.js';
 import { formatDuration, formatMoment } from '../../format.js';
 import { useNow } from '../../hooks.js';
 import { Button } from '../button.js';
@@ -18,6 +18,18 @@ export function Banners() {
         </div>
       )}
       {pause.value !== null && <PauseBanner pause={pause.value} />}
+      {clockAhead.value !== 0 && (
+        <div class="banner warn">
+          <Icon name="warning" />
+          <p role="alert">
+            <strong>
+              The clock of this device is {formatDuration(Math.abs(clockAhead.value))}{' '}
+              {clockAhead.value > 0 ? 'ahead' : 'behind'}.
+            </strong>{' '}
+            Set it: times and charts here, and what is chosen by time, depend on it.
+          </p>
+        </div>
+      )}
     </div>
   );
 }

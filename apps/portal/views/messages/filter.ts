@@ -13,10 +13,11 @@ export type Filter = { readonly [Name in Fields]?: Exclude<MessageFilter[Name], 
 type Fields = 'status' | 'type' | 'since' | 'until' | 'endpointId';
 
 export function filterOf(query: URLSearchParams): Filter {
-  const [type, since, until, endpointId] = ['type', 'since', 'until', 'endpointId'].map(
+  const [status, type, since, until, endpointId] = ['status', 'type', 'since', 'until', 'endpointId'].map(
     (name) => query.get(name) ?? undefined,
   );
-  return { status: STATUSES.find((one) => one === query.get('status')), type, since, until, endpointId };
+  // What is no status, the API says: to leave it out would show, and change, other messages than were meant.
+  return { status: status as MessageStatus | undefined, type, since, until, endpointId };
 }
 
 /** By which statuses a list can be filtered further. */

@@ -107,9 +107,6 @@ function Confirmed({ work, messages, left, atOnce, onClose }: ConfirmedProps) {
         <p>
           {number === 0 ? 'None' : shown} {number === 1 ? 'message' : 'messages'}
           {left > 0 && ` of ${formatNumber(number + left)} that are selected`}. {number > 0 && texts.effect}
-          {number >= MAX_COUNTED &&
-            atOnce === null &&
-            ` These are the newest ${formatNumber(number)}: repeat it for the rest.`}
         </p>
       )}
       {(isRunning || tried > 0) && atOnce === null && (

@@ -32,16 +32,15 @@ export async function counted(work: Work, filter: Filter, until: string): Promis
   return found;
 }
 
-/** Changes all that match by few requests, where the API has one for that. @returns null if it has none */
-export function allAtOnce(work: Work, filter: Filter, until: string): (() => Promise<number>) | null {
+/** Changes all that match by few requests. */
+export function allAtOnce(work: Work, filter: Filter, until: string): () => Promise<number> {
   const { type, since, endpointId } = filter;
   const period = { since: since ?? new Date(0).toISOString(), until: filter.until ?? until };
   const request = () =>
     call((client) => {
       if (endpointId !== undefined) return client.endpoints.replay(endpointId, period);
-      return work === 'retry' ? client.messages.retryAll(period) : client.messages.cancelAll({ ...period, type });
+      return client.messages[work === 'retry' ? 'retryAll' : 'cancelAll']({ ...period, type });
     });
-  if (work === 'retry' && type !== undefined) return null;
   return async () => {
     let total = 0;
     for (;;) {

@@ -6,7 +6,7 @@ import {
   type ValidatorConstraintInterface,
 } from 'class-validator';
 import { readItems } from '#platform/http/body/read-items.js';
-import { invalidTime, readTime, Time, TIME_SCHEMA } from '#platform/http/body/time.js';
+import { invalidTime, readTime, TIME_SCHEMA } from '#platform/http/body/time.js';
 import { bodyModel } from '#platform/http/openapi/body-model.js';
 import { Field } from '#platform/http/openapi/operation.js';
 import { batchError, MAX_BATCH } from '../../domain/message-batch.js';
@@ -93,16 +93,6 @@ export class SendBatchBody {
   })
   @Validate(Batch)
   messages!: unknown[];
-}
-
-export class RetryFailedBody {
-  @Field({ description: 'The start of the period, inclusive.', examples: ['2026-11-21T09:00:00Z'] })
-  @Validate(Time)
-  since!: string;
-
-  @Field({ description: 'The end of the period, exclusive.', examples: ['2026-11-21T10:00:00Z'] })
-  @Validate(Time)
-  until!: string;
 }
 
 function valuesOf(body: Readonly<Record<string, unknown>>): ContentValues {

@@ -117,6 +117,21 @@ export class CancelQueuedBody {
   until?: string | null;
 }
 
-export function filterOf({ type, since, until }: CancelQueuedBody): MessageFilter {
+export class RetryFailedBody {
+  @Field({ description: TYPE_DESCRIPTION, examples: ['order.*'] })
+  @IsOptional()
+  @Validate(Type)
+  type?: string | null;
+
+  @Field({ description: 'The start of the period, inclusive.', examples: ['2026-11-21T09:00:00Z'] })
+  @Validate(Time)
+  since!: string;
+
+  @Field({ description: 'The end of the period, exclusive.', examples: ['2026-11-21T10:00:00Z'] })
+  @Validate(Time)
+  until!: string;
+}
+
+export function filterOf({ type, since, until }: CancelQueuedBody | RetryFailedBody): MessageFilter {
   return { type: readTypeFilter(type), since: readTime(since), until: readTime(until) };
 }

@@ -23,8 +23,8 @@ import { SendBatch } from '../../application/sending/send-batch.js';
 import { SendMessage } from '../../application/sending/send-message.js';
 import { ReadMessages } from '../../application/read-messages.js';
 import { EarlyStorageCheck } from './early-storage-check.js';
-import { readBatch, readMessage, RetryFailedBody, SendBatchBody, SendMessageBody } from './message-bodies.js';
-import { CancelQueuedBody, filterOf, LIST_QUERY, readListQuery } from './message-filters.js';
+import { readBatch, readMessage, SendBatchBody, SendMessageBody } from './message-bodies.js';
+import { CancelQueuedBody, filterOf, LIST_QUERY, readListQuery, RetryFailedBody } from './message-filters.js';
 import { LOCATION, TRACEPARENT } from './message-headers.js';
 import {
   ACCEPTED_BATCH,
@@ -133,8 +133,8 @@ export class MessagesController {
     id: 'retryFailedMessages',
     summary: 'Retry failed messages',
     description:
-      'Queues all `failed` messages that were created in a period again and gives them a new set of attempts. Their ids ' +
-      `do not change. One request handles at most the ${MAX_RETRIED.toLocaleString('en')} oldest messages: repeat it ` +
+      'Queues all `failed` messages of a type, or all, that were created in a period again and gives them a new set of ' +
+      `attempts. Their ids do not change. One request handles at most the ${MAX_RETRIED.toLocaleString('en')} oldest messages: repeat it ` +
       'until `count` is less.',
     headers: REPEATABLE.headers,
     response: { description: 'The messages were queued again.', body: RETRIED, headers: REPEATABLE.responseHeaders },
@@ -147,7 +147,7 @@ export class MessagesController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<object> {
     return this.repeats.afterwards({ request, reply, body }, async () => ({
-      count: await this.retryFailed.execute(caller.accountId, new Date(body.since), new Date(body.until)),
+      count: await this.retryFailed.execute(caller.accountId, filterOf(body)),
     }));
   }
 

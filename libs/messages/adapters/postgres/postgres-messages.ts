@@ -23,7 +23,7 @@ import { KEY_LIFETIME_MS, type Idempotency } from '../../domain/idempotency.js';
 import { jobIdOf, Message } from '../../domain/message.js';
 import { INITIAL_STATUS, MESSAGE_STATUSES } from '../../domain/message-status.js';
 import { cancelQueued } from './changes/cancel-queued.sql.js';
-import { CHANGE_MESSAGE, RETRY_FAILED_MESSAGES } from './changes/change-messages.sql.js';
+import { CHANGE_MESSAGE, retryFailed } from './changes/change-messages.sql.js';
 import { Releases, type ReleasedRow } from './order/releases.js';
 import { GroupCommit } from './sending/group-commit.js';
 import { DELETE_EXPIRED_KEYS, FIND_KEY } from './sending/idempotency-keys.js';
@@ -165,13 +165,20 @@ export class PostgresMessages extends Messages {
     }
   }
 
-  async retryFailed(accountId: string, since: Date, until: Date, max: number, onStarted?: OnStarted): Promise<number> {
-    const end = lowestId('msg', until);
-    let next = lowestId('msg', since);
+  async retryFailed(
+    accountId: string,
+    { type, ...span }: MessageFilter,
+    max: number,
+    onStarted?: OnStarted,
+  ): Promise<number> {
+    const { index, values: typed } = indexOf(type);
+    const text = retryFailed(index);
+    const [first, end] = idsOf(span);
+    let next = first;
     let retried = 0;
     while (retried < max) {
-      const values: unknown[] = [accountId, next, end, Math.min(CHANGED_AT_ONCE, max - retried)];
-      const [row, ...released] = await this.reads.query<RetriedRow>(accountId, 'retry', RETRY_FAILED_MESSAGES, values);
+      const values = [accountId, end, Math.min(CHANGED_AT_ONCE, max - retried), next, ...typed];
+      const [row, ...released] = await this.reads.query<RetriedRow>(accountId, `retry ${index.name}`, text, values);
       if (row === undefined || row.last === null) break;
       void this.releases.start(released);
       retried += row.count;

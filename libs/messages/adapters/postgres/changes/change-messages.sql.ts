@@ -2,6 +2,7 @@ import { INITIAL_STATUS, TRANSITIONS } from '../../../domain/message-status.js';
 import { hasEndpoints, hasJob, isLeased } from '../delivery-mode.sql.js';
 import { redeliver, retriedAs } from '../endpoints/retry-to-endpoints.sql.js';
 import { BYTES, FRESH_ATTEMPTS } from '../message-row.js';
+import { messagesOf, type MessageIndex } from '../reading/message-index.sql.js';
 import { leaveAllLines, NOTHING_RELEASED, RELEASED, rejoinLines, retriedMembers } from '../order/lines.sql.js';
 import { availableFrom, insertEntries, insertEntriesToSweep, releasedAt } from '../start-delivery.sql.js';
 
@@ -62,16 +63,9 @@ export const CHANGE_MESSAGE = `
 
 const ALL_RETRIED = retriedAs('$1', `'${TRANSITIONS.retry.to}'`, 'NULL');
 
-/**
- * The next failed messages of an account, by id. The account is a range for the reason that lists have.
- *
- * $1 account, $2 the first id, $3 the id after the last, $4 messages at most.
- */
-export const RETRY_FAILED_MESSAGES = `
-  WITH failed AS (
-    SELECT id FROM sluice.messages
-    WHERE account_id >= $1 AND account_id <= $1 AND status = '${TRANSITIONS.retry.from}' AND id >= $2 AND id < $3
-    ORDER BY account_id, id LIMIT $4 FOR UPDATE
+/** Retries the next failed messages of an index; $1, $2, $4 and $5 as in `messagesOf`, $3 messages at most. */
+export const retryFailed = (index: MessageIndex): string => `
+  WITH failed AS (${messagesOf(index, 'id', `'${TRANSITIONS.retry.from}'`, 'ASC')} LIMIT $3 FOR UPDATE
   ), moved AS (
     UPDATE sluice.messages m
     SET status = ${ALL_RETRIED.status}, failure_reason = ${ALL_RETRIED.reason},
