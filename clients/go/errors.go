@@ -27,10 +27,10 @@ func (e *Error) Unwrap() error { return e.Cause }
 // IsRetryable says whether the same request may succeed later.
 func (e *Error) IsRetryable() bool {
 	switch {
-	case e.Status == 0, e.Status == 408, e.Status == 429, e.Code == "idempotency_key_in_use":
+	case e.Status == 408, e.Status == 429, e.Code == "idempotency_key_in_use":
 		return true
-	case e.Status >= 200 && e.Status < 300:
-		// A success that could not be read is an unknown outcome like a broken connection.
+	case e.Status < 300:
+		// A success that could not be read is an unknown outcome like a broken connection, and so is a change of protocol.
 		return true
 	}
 	return e.Status >= 500 && e.Status != 507

@@ -171,7 +171,7 @@ func read(content []byte, field string, result any) error {
 	if err := json.Unmarshal(content, &fields); err != nil || field == "" {
 		return err
 	}
-	if _, ok := fields[field]; !ok {
+	if value, ok := fields[field]; !ok || string(value) == "null" {
 		return errors.New("the result has no " + field)
 	}
 	return json.Unmarshal(content, result)
@@ -218,7 +218,9 @@ func errorOf(response *http.Response, content []byte) *Error {
 
 // retryAfter reads seconds or a date; anything else counts as none.
 func retryAfter(text string) time.Duration {
-	if seconds, err := strconv.Atoi(text); err == nil && seconds >= 0 && seconds < 1e9 {
+	if strings.Trim(text, "0123456789") == "" && text != "" {
+		// It is the greatest number if the text has a greater one.
+		seconds, _ := strconv.ParseUint(text, 10, 32)
 		return time.Duration(seconds) * time.Second
 	}
 	if at, err := http.ParseTime(text); err == nil {

@@ -47,8 +47,8 @@ export class SluiceError extends Error {
     const { status, code } = this;
     if (status === null || status === 408 || status === 429) return true;
     if (code === 'idempotency_key_in_use') return true;
-    // A success that could not be read is an unknown outcome like a broken connection.
-    return (status >= 200 && status < 300) || (status >= 500 && status !== 507);
+    // A success that could not be read is an unknown outcome like a broken connection, and so is a change of protocol.
+    return status < 300 || (status >= 500 && status !== 507);
   }
 }
 
@@ -140,7 +140,9 @@ function problemIn(body: string): Problem | null {
 function secondsUntil(retryAfter: string | null): number | null {
   if (retryAfter === null) return null;
   // `Date.parse` reads more than dates: "-5", and "soon, in 2099".
-  const at = /^\w{3,9}, .* GMT$/.test(retryAfter) ? Date.parse(retryAfter) : NaN;
+  const isDate = /^\w{3,9},? .*:\d\d (GMT|\d{4})$/.test(retryAfter);
+  // All dates of HTTP are in UTC; one of its old forms does not say so.
+  const at = isDate ? Date.parse(retryAfter.replace(/( GMT)?$/, ' GMT')) : NaN;
   const seconds = /^\d+$/.test(retryAfter) ? Number(retryAfter) : Math.ceil((at - Date.now()) / 1_000);
   return Number.isNaN(seconds) ? null : Math.max(0, seconds);
 }

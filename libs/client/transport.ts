@@ -109,8 +109,8 @@ export class Transport {
       const text = await response.text();
       if (response.status === 204 && field === null) return undefined as T;
       try {
-        const result = JSON.parse(text) as object;
-        if (field == null ? Object.keys(result).length > 0 : field in result) return result as T;
+        const result = JSON.parse(text) as Record<string, unknown>;
+        if (field == null ? Object.keys(result).length > 0 : result[field] != null) return result as T;
         throw new TypeError('It lacks what a result has.');
       } catch (cause) {
         const message = `The response has the status ${response.status}, but not the JSON of Sluice: check baseUrl and proxies.`;

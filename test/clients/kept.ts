@@ -2,9 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { Webhook } from 'standardwebhooks';
 import { faultOf, Programs, TEXTS } from '../docs/programs.js';
-import { FINAL, PASSING } from '../support/hostile-proxy.js';
+import { ENDLESS, FINAL, PASSING, type Fault } from '../support/hostile-proxy.js';
 import { describeUnless } from '../support/skipping.js';
 
 interface Sent {
@@ -65,6 +66,26 @@ export function describeClient({ language, needs, prepare, command, env, canForg
       const sent = await send(Object.values(FINAL).map((fault) => ({ text: 'x', url: programs.proxy.with(fault) })));
       expect(sent).toEqual(Object.keys(FINAL).map(() => ({ id: null, error: 'unexpected_response' })));
       expect((await stored()).size).toBe(0);
+    });
+
+    it('ends tries that have no end', async () => {
+      const titles = Object.keys(ENDLESS);
+      const sent = await send(
+        Object.entries(ENDLESS).map(([text, fault]) => ({ text, url: programs.proxy.with(fault), timeout: 2 })),
+      );
+      const messages = await stored();
+      expect(sent.map(({ id, error }) => messages.get(id ?? '')?.text ?? error)).toEqual(titles);
+    });
+
+    it('reads a compressed response, asked or not', async () => {
+      const compressed: Fault = async (response, forward) => {
+        const { status, body } = await forward();
+        response
+          .writeHead(status, { 'content-type': 'application/json', 'content-encoding': 'gzip' })
+          .end(gzipSync(body));
+      };
+      const [sent] = await send([{ text: 'x', url: programs.proxy.with(...Array<Fault>(9).fill(compressed)) }]);
+      expect(sent?.error).toBeNull();
     });
 
     it('sends any text as it is', async () => {

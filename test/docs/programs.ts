@@ -66,7 +66,8 @@ export class Programs {
     const { PATH = '' } = process.env;
     const child = spawn(command, args, {
       cwd: this.folder,
-      env: { PATH: `${join(this.folder, 'bin')}:${PATH}`, KEY: this.account.key, ...env },
+      // In another zone than UTC, in which the dates of HTTP are.
+      env: { TZ: 'America/New_York', PATH: `${join(this.folder, 'bin')}:${PATH}`, KEY: this.account.key, ...env },
       detached: true,
     });
     child.stdin.on('error', () => undefined).end(input);

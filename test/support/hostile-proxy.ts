@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
 import { listen } from './processes.js';
 
 /** What a proxy does to one request, which it forwards or not. */
@@ -13,11 +14,34 @@ interface Answer {
 }
 
 const answers =
-  (status: number, headers: Readonly<Record<string, string | string[]>> = {}, body = ''): Fault =>
+  (status: number, headers: Readonly<Record<string, string | string[]>> = {}, body: string | Buffer = ''): Fault =>
   (response) => {
     response.writeHead(status, headers).end(body);
   };
 const inSeconds = (seconds: number) => new Date(Date.now() + 1_000 * seconds).toUTCString();
+const raw =
+  (...parts: (string | Buffer)[]): Fault =>
+  (response) => {
+    for (const part of parts) response.socket?.write(part);
+    response.socket?.end();
+  };
+/** In the two forms of dates that RFC 9110 calls obsolete, and that recipients must accept. */
+const rfc850 = (seconds: number) => {
+  const [day = '', month = '', year = ''] = inSeconds(seconds).split(/,? /).slice(1, 4);
+  const at = new Date(Date.now() + 1_000 * seconds);
+  const weekday = at.toLocaleDateString('en', { weekday: 'long', timeZone: 'UTC' });
+  return `${weekday}, ${day}-${month}-${year.slice(2)} ${at.toISOString().slice(11, 19)} GMT`;
+};
+const asctime = (seconds: number) => {
+  const [weekday = '', day = '', month = '', year = '', time = ''] = inSeconds(seconds).split(/,? /);
+  return `${weekday} ${month} ${day.replace(/^0/, ' ')} ${time} ${year}`;
+};
+const drip = (response: ServerResponse, parts: () => string) => {
+  const timer = setInterval(() => response.socket?.write(parts()), 20);
+  response.once('close', () => {
+    clearInterval(timer);
+  });
+};
 const JSON_TYPE = { 'content-type': 'application/json' };
 const HTML = { 'content-type': 'text/html' };
 
@@ -69,10 +93,77 @@ export const PASSING: Readonly<Record<string, Fault>> = {
     }, 300);
   },
   'a response that is not HTTP': (response) => void response.socket?.end('SSH-2.0-OpenSSH\r\n'),
+  'a 503 with Retry-After as a date of RFC 850': (response) =>
+    answers(503, { 'retry-after': rfc850(4) })(response, unused),
+  'a 503 with Retry-After as a date of asctime': (response) =>
+    answers(503, { 'retry-after': asctime(4) })(response, unused),
+  'a 503 with Infinity in Retry-After': answers(503, { 'retry-after': 'Infinity' }),
+  'a 503 with 1e3 in Retry-After': answers(503, { 'retry-after': '1e3' }),
+  'a 503 with 0x10 in Retry-After': answers(503, { 'retry-after': '0x10' }),
+  'informational responses before a 503': raw(
+    'HTTP/1.1 100 Continue\r\n\r\n',
+    ...Array<string>(20).fill('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'),
+    'HTTP/1.1 503 Unavailable\r\ncontent-length: 0\r\n\r\n',
+  ),
+  'a 101': raw('HTTP/1.1 101 Switching Protocols\r\nupgrade: other\r\nconnection: upgrade\r\n\r\n'),
+  'a 503 of HTTP/1.0': raw('HTTP/1.0 503 Unavailable\r\n\r\n<p>Come back</p>'),
+  'a 502 that is longer than its length': raw('HTTP/1.1 502 Bad\r\ncontent-length: 3\r\n\r\n<p>Come back</p>'),
+  'a length that is none': raw('HTTP/1.1 200 OK\r\ncontent-length: many\r\n\r\n{}'),
+  'two lengths': raw('HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}'),
+  'chunks that are none': raw('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n'),
+  'half a status line': raw('HTTP/1.1 20'),
+  'a header that is too long': raw(`HTTP/1.1 502 Bad\r\nx: ${'x'.repeat(300_000)}\r\n\r\n`),
+  'a thousand headers': raw(`HTTP/1.1 502 Bad\r\n${'x: y\r\n'.repeat(1_000)}content-length: 0\r\n\r\n`),
+  'a header with controls': raw('HTTP/1.1 502 Bad\r\nx: \0\u0001\r\ncontent-length: 0\r\n\r\n'),
+  'a header that is not ASCII': raw(
+    Buffer.from('HTTP/1.1 502 B\xe4d\r\nx: \xff\r\ncontent-length: 0\r\n\r\n', 'latin1'),
+  ),
+  'a page that is compressed': answers(502, { ...HTML, 'content-encoding': 'gzip' }, gzipSync('<h1>Bad Gateway</h1>')),
+  'a page that is not compressed but says so': answers(502, { ...HTML, 'content-encoding': 'gzip' }, '<h1>Bad</h1>'),
+  'a compressed response that is cut': answers(
+    502,
+    { ...HTML, 'content-encoding': 'gzip' },
+    gzipSync('<h1>Bad Gateway</h1>').subarray(0, 20),
+  ),
+  'an encoding that does not exist': answers(502, { ...HTML, 'content-encoding': 'sluice' }, '<h1>Bad</h1>'),
+  'JSON that is nested deeply': answers(502, JSON_TYPE, '['.repeat(200_000)),
+  'a 202 with JSON that is nested deeply': answers(202, JSON_TYPE, '{"id":'.repeat(200_000)),
+  'a 502 with JSON in UTF-16': answers(502, JSON_TYPE, Buffer.from('\ufeff{}', 'utf16le')),
+  'a 202 with an empty id': answers(202, JSON_TYPE, '{"id":null}'),
+  'a 500 with a code that is none': answers(500, JSON_TYPE, '{"code":{"a":[]},"detail":7}'),
   'a response that is late': async (response, forward) => {
     const { status, headers, body } = await forward();
     setTimeout(() => response.writeHead(status, headers).end(body), 200);
   },
+};
+
+/** Responses that never end, which a client that limits the time of a try repeats. */
+export const ENDLESS: Readonly<Record<string, Fault>> = {
+  'a body that drips': (response) => {
+    response.writeHead(202, JSON_TYPE).flushHeaders();
+    drip(response, () => '1\r\n \r\n');
+  },
+  'a status line that drips': (response) => {
+    response.socket?.write('HTTP/1.1 202 ');
+    drip(response, () => 'A');
+  },
+  'a header that drips': (response) => {
+    response.socket?.write('HTTP/1.1 202 Accepted\r\nx: ');
+    drip(response, () => 'x');
+  },
+  'headers that drip': (response) => {
+    response.socket?.write('HTTP/1.1 202 Accepted\r\n');
+    let count = 0;
+    drip(response, () => (++count % 10 === 0 ? 'x: y\r\n' : ''));
+  },
+  'informational responses without end': (response) => {
+    drip(response, () => 'HTTP/1.1 103 Early Hints\r\n\r\n');
+  },
+  'a compressed body that drips': (response) => {
+    response.writeHead(202, { ...JSON_TYPE, 'content-encoding': 'gzip' }).flushHeaders();
+    drip(response, () => '1\r\n\x1f\r\n');
+  },
+  silence: () => undefined,
 };
 
 /** Responses that are not from the service and that no repetition changes. */

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 
 const FORM =
-  /^([1-9]\d{3})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)?)?$/;
+  /^([1-9]\d{3})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)?)?$/;
 
 /** An option that takes a time. */
 export function timeOption(flags: string, description: string): Option {
@@ -38,7 +38,7 @@ function rfc3339(at: number): string {
 }
 
 function offsetMs(offset: string): number {
-  if (offset === 'Z') return 0;
+  if (/z/i.test(offset)) return 0;
   const minutes = Number(offset.slice(1, 3)) * 60 + Number(offset.slice(4));
   return (offset.startsWith('-') ? -1 : 1) * minutes * MINUTE_MS;
 }

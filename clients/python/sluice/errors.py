@@ -33,8 +33,8 @@ class SluiceError(Exception):
         """Whether the same request may succeed later."""
         if self.status is None or self.status in (408, 429) or self.code == "idempotency_key_in_use":
             return True
-        # A success that could not be read is an unknown outcome like a broken connection.
-        return 200 <= self.status < 300 or (self.status >= 500 and self.status != 507)
+        # A success that could not be read is an unknown outcome like a broken connection, and so is a change of protocol.
+        return self.status < 300 or (self.status >= 500 and self.status != 507)
 
 
 class ConnectionFailed(SluiceError):

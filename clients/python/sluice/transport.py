@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import functools
 import http.client
+import io
 import json
 import random
 import re
 import socket
 import threading
 import time
+import zlib
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from email.message import Message as Headers
@@ -42,6 +45,71 @@ class _NoRedirects(request.HTTPRedirectHandler):
         return None
 
 
+class _TimedBytes(io.RawIOBase):
+    """The bytes of a connection until a time: the timeout of a socket is one of silence, and responses may drip."""
+
+    def __init__(self, connection: socket.socket, ends_at: float) -> None:
+        super().__init__()
+        self._connection = connection
+        self._raw: Any = connection.makefile("rb", buffering=0)
+        self._ends_at = ends_at
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> Optional[int]:
+        left = self._ends_at - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("the response took too long")
+        self._connection.settimeout(left)
+        return self._raw.readinto(buffer)
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
+class _Response(http.client.HTTPResponse):
+    def __init__(self, connection: socket.socket, *args: Any, ends_at: float, **options: Any) -> None:
+        super().__init__(connection, *args, **options)
+        self.fp.close()
+        self.fp = io.BufferedReader(_TimedBytes(connection, ends_at))
+
+    def begin(self) -> None:
+        super().begin()
+        # `http.client` takes those for the response: all but 100.
+        while 100 < self.status < 200 and self.status != http.HTTPStatus.SWITCHING_PROTOCOLS:
+            self.headers = self.msg = None  # type: ignore[assignment]
+            super().begin()
+
+
+class _Timed:
+    """A connection for one request, whose response ends in time."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        ends_at = time.monotonic() + self.timeout  # type: ignore[attr-defined]
+        self.response_class = functools.partial(_Response, ends_at=ends_at)
+
+
+class _Connection(_Timed, http.client.HTTPConnection):
+    pass
+
+
+class _SecureConnection(_Timed, http.client.HTTPSConnection):
+    pass
+
+
+class _Handler(request.HTTPHandler):
+    def http_open(self, call: request.Request) -> Any:
+        return self.do_open(_Connection, call)
+
+
+class _SecureHandler(request.HTTPSHandler):
+    def https_open(self, call: request.Request) -> Any:
+        return self.do_open(_SecureConnection, call)
+
+
 class Transport:
     """Sends requests, and repeats them where that is safe."""
 
@@ -57,7 +125,7 @@ class Transport:
         self._timeout = timeout
         self._deadline = deadline
         # By the proxy of the environment, as other programs.
-        self._opener = request.build_opener(_NoRedirects)
+        self._opener = request.build_opener(_NoRedirects, _Handler, _SecureHandler)
         self._pause = _Pause()
         self.rate_limit: Optional[RateLimit] = None
 
@@ -116,7 +184,6 @@ class Transport:
                 _sleep(wait)
 
     def _try(self, call: request.Request, seconds: float, field: Optional[str]) -> Any:
-        ends_at = time.monotonic() + seconds
         started_at = time.monotonic()
         what = f"{call.get_method()} {parse.urlsplit(call.full_url).path}"
         try:
@@ -126,8 +193,8 @@ class Transport:
                 response = refusal
             with response:
                 status, headers = response.status, response.headers
-                content = _read(response, ends_at)
-        except (OSError, http.client.HTTPException) as cause:
+                content = _read(response)
+        except (OSError, http.client.HTTPException, zlib.error) as cause:
             reason = getattr(cause, "reason", cause)
             is_late = isinstance(reason, (TimeoutError, socket.timeout))
             failed = ConnectionFailed(f"{what} failed: {reason}", "timed_out" if is_late else "connection_failed")
@@ -183,21 +250,11 @@ class _Pause:
             _sleep(min(left + random.random() * min(1.0, (deadline - now - left) / 2), _PROBE))
 
 
-def _read(response: Any, ends_at: float) -> bytes:
-    """The body of a response. A cut one is an error, and so is one that takes too long in all."""
-    length = response.headers.get("Content-Length") or ""
-    expected = int(length) if length.isascii() and length.isdigit() else None
-    content = b""
-    while expected is None or len(content) < expected:
-        part = response.read1(65_536)
-        if not part:
-            break
-        content += part
-        if time.monotonic() > ends_at:
-            raise TimeoutError("the response took too long")
-    if expected is not None and len(content) < expected:
-        raise http.client.IncompleteRead(content, expected - len(content))
-    return content
+def _read(response: Any) -> bytes:
+    """The body of a response. A cut one is an error."""
+    content = response.read()
+    # Nobody asked for it, but proxies compress all the same.
+    return zlib.decompress(content, 47) if response.headers.get("Content-Encoding") and content else content
 
 
 def _result_of(status: int, content: bytes, field: Optional[str]) -> Any:
@@ -206,10 +263,10 @@ def _result_of(status: int, content: bytes, field: Optional[str]) -> Any:
         return None
     try:
         result = json.loads(content)
-        if isinstance(result, dict) and (field is None or field in result):
+        if isinstance(result, dict) and (field is None or result.get(field) is not None):
             return result
         cause = None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         cause = error
     message = f"The response has the status {status}, but not the JSON of Sluice: check base_url and proxies."
     raise ServerError(message, "unexpected_response", status) from cause
@@ -218,7 +275,7 @@ def _result_of(status: int, content: bytes, field: Optional[str]) -> Any:
 def _error_of(status: int, headers: Headers, content: bytes) -> SluiceError:
     try:
         problem = json.loads(content)
-    except ValueError:
+    except (ValueError, RecursionError):
         problem = None
     # Proxies answer with pages of their own.
     if not (
@@ -241,10 +298,12 @@ def _seconds_until(retry_after: Optional[str]) -> Optional[float]:
     """`Retry-After` has seconds or a date; anything else counts as none."""
     if retry_after is None:
         return None
-    if re.fullmatch(r"[0-9]{1,9}", retry_after):
+    if re.fullmatch(r"[0-9]+", retry_after):
         return float(retry_after)
     try:
-        return max(0.0, parsedate_to_datetime(retry_after).timestamp() - time.time())
+        at = parsedate_to_datetime(retry_after)
+        # All dates of HTTP are in UTC; one of its old forms does not say so.
+        return max(0.0, (at if at.tzinfo else at.replace(tzinfo=timezone.utc)).timestamp() - time.time())
     except (TypeError, ValueError, OverflowError, IndexError):
         return None
 

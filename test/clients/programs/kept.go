@@ -24,6 +24,7 @@ type task struct {
 	Cases       []struct {
 		URL, Text, Key, Body, Secret string
 		Headers                      map[string]string
+		Timeout                      int
 	}
 }
 
@@ -41,8 +42,11 @@ func main() {
 	must(json.NewEncoder(os.Stdout).Encode(does[given.Do]()))
 }
 
-func client(url string) *sluice.Client {
-	made, err := sluice.New(sluice.Options{APIKey: os.Getenv("KEY"), BaseURL: url})
+func client(url string) *sluice.Client { return clientWith(url, 0) }
+
+func clientWith(url string, timeoutSeconds int) *sluice.Client {
+	timeout := time.Duration(timeoutSeconds) * time.Second
+	made, err := sluice.New(sluice.Options{APIKey: os.Getenv("KEY"), BaseURL: url, Timeout: timeout})
 	must(err)
 	return made
 }
@@ -75,7 +79,7 @@ func send() any {
 			if one.Key != "" {
 				keys = append(keys, one.Key)
 			}
-			sent, err := client(one.URL).Send(background, sluice.NewMessage{Message: one.Text}, keys...)
+			sent, err := clientWith(one.URL, one.Timeout).Send(background, sluice.NewMessage{Message: one.Text}, keys...)
 			results[at] = map[string]any{"id": nil, "error": codeOf(err)}
 			if err == nil {
 				results[at]["id"] = sent.ID

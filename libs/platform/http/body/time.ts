@@ -9,12 +9,12 @@ import {
 /** Of a later instant, an offset can be the cause: in UTC, its year has five digits, which RFC 3339 does not have. */
 const LAST = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** Reads a time with an offset; null when it is invalid. */
+/** Reads a time of RFC 3339, whose letters may be small; null when it is invalid. */
 export function readTime(value: unknown): Date | null {
   // isISO8601 checks the days of each month; isRFC3339 excludes what JavaScript can't read or reads as local time.
-  const isTime =
-    typeof value === 'string' && isISO8601(value, { strict: true, strictSeparator: true }) && isRFC3339(value);
-  const time = new Date(isTime ? value : NaN);
+  const text = typeof value === 'string' ? value.replace('t', 'T').replace('z', 'Z') : '';
+  const isTime = isISO8601(text, { strict: true, strictSeparator: true }) && isRFC3339(text);
+  const time = new Date(isTime ? text : NaN);
   return time.getTime() <= LAST ? time : null;
 }
 
