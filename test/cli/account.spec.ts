@@ -1,4 +1,5 @@
 import { accountOf, sharedApi } from '../support/api.js';
+import { Cli } from '../support/cli.js';
 import { InProcessCli } from '../support/in-process-cli.js';
 
 describe('The command line', () => {
@@ -54,6 +55,35 @@ describe('The command line', () => {
     expect(await run({ DISPLAY: ':0' }, args)).toEqual(printed);
     expect(await run({ DISPLAY: '', WAYLAND_DISPLAY: '' }, args, true)).toEqual(printed);
     expect(JSON.parse((await cli.run([...args, '--json'])).stdout)).toEqual({ url: `${api.url}${path}` });
+  });
+
+  describe('without a home directory', () => {
+    let homeless: Cli;
+    beforeAll(() => {
+      // As for a user whom the system does not know, as in many containers, asking for this one is an error.
+      const nowhere = { HOME: `/${'x'.repeat(5_000)}`, XDG_CONFIG_HOME: '', XDG_STATE_HOME: '' };
+      homeless = new Cli({ SLUICE_BASE_URL: api.url, SLUICE_API_KEY: account.key, ...nowhere });
+    });
+    afterAll(() => {
+      homeless.remove();
+    });
+
+    it.each([[['--version']], [['whoami']], [['logout']], [['send', '--file', 'lines.txt']]])(
+      'runs %j',
+      async (args) => {
+        homeless.file('lines.txt', 'one\ntwo\n');
+        expect(await homeless.run(args)).toMatchObject({ code: 0 });
+      },
+    );
+
+    it('says that it cannot keep a key', async () => {
+      expect(await homeless.run(['login'])).toEqual({
+        code: 1,
+        stdout: '',
+        stderr:
+          'error: You have no home directory to keep keys in: set HOME, or use SLUICE_API_KEY without sluice login.\n',
+      });
+    });
   });
 
   it('watches only in a terminal', async () => {

@@ -60,10 +60,11 @@ export class BatchRun {
     return new BatchRun(path, state);
   }
 
-  /** Where the state of a file's run is kept unless the user chooses a place. */
-  static pathFor(file: string, baseUrl: string): string {
+  /** Where the state of a file's run is kept unless the user chooses a place; null without a home directory. */
+  static pathFor(file: string, baseUrl: string): string | null {
     const name = createHash('sha256').update(`${baseUrl}\n${file}`).digest('hex').slice(0, 32);
-    return join(folder('XDG_STATE_HOME', '.local/state'), 'batches', `${name}.json`);
+    const state = folder('XDG_STATE_HOME', '.local/state');
+    return state && join(state, 'batches', `${name}.json`);
   }
 
   get canContinue(): boolean {

@@ -19,11 +19,19 @@ interface Content {
 
 /** The credentials file. Keys are kept by base URL, so that a key is never sent to another service. */
 export class CredentialsFile {
-  readonly path = join(folder('XDG_CONFIG_HOME', '.config'), 'credentials.json');
+  private readonly folder = folder('XDG_CONFIG_HOME', '.config');
   private isChecked = false;
 
   /** @param warn is told, once, that others may read the file */
   constructor(private readonly warn: (sentence: string) => void) {}
+
+  /** @throws CliError without a home directory */
+  get path(): string {
+    if (this.folder !== null) return join(this.folder, 'credentials.json');
+    throw new CliError(
+      'You have no home directory to keep keys in: set HOME, or use SLUICE_API_KEY without sluice login.',
+    );
+  }
 
   get current(): string | undefined {
     return this.read().current;
@@ -62,7 +70,7 @@ export class CredentialsFile {
   }
 
   private read(): Content {
-    const text = readIfAny(this.path);
+    const text = this.folder === null ? null : readIfAny(this.path);
     if (text === null) return { services: {} };
     if (!this.isChecked && isOpenToOthers(this.path)) {
       this.warn(`Other users may use ${this.path}, which has your keys. To prevent that: chmod 600 ${this.path}`);

@@ -4,10 +4,18 @@ import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { CliError } from '../support/exit-codes.js';
 
-/** A folder of this program in the user's home, as the XDG Base Directory Specification places it. */
-export function folder(variable: 'XDG_CONFIG_HOME' | 'XDG_STATE_HOME', fallback: string): string {
+/**
+ * A folder of this program in the user's home, as the XDG Base Directory Specification places it.
+ * @returns null for a user without a home directory, as many containers have
+ */
+export function folder(variable: 'XDG_CONFIG_HOME' | 'XDG_STATE_HOME', fallback: string): string | null {
   const base = process.env[variable] ?? '';
-  return join(isAbsolute(base) ? base : join(homedir(), fallback), 'sluice');
+  if (isAbsolute(base)) return join(base, 'sluice');
+  try {
+    return join(homedir(), fallback, 'sluice');
+  } catch {
+    return null;
+  }
 }
 
 /**
