@@ -255,13 +255,26 @@ describe('PostgresLeases', () => {
     }
   });
 
-  it('reads no more than it leases, however many messages wait', async () => {
-    await store.sql(
-      `INSERT INTO sluice.messages (id, account_id, text, status, created_at, updated_at, delivery, available_at)
-       SELECT 'msg_01m7' || lpad(n::text, 22, '0'), $1, 'hello', 'queued', now(), now(), 'pull', now() - n * interval '1 ms'
-       FROM generate_series(1, 20000) AS n`,
-      [accountId],
-    );
+  it.each([
+    ['never analyzed', null, null],
+    ['analyzed while it was empty', 'ANALYZE sluice.messages', null],
+    ['vacuumed while it was empty', 'VACUUM ANALYZE sluice.messages', null],
+    ['analyzed since', null, 'ANALYZE sluice.messages'],
+  ])('reads no more than it leases, however many messages wait, in a table %s', async (_when, before, since) => {
+    const fill = async () => {
+      await store.sql(
+        `INSERT INTO sluice.messages (id, account_id, text, status, created_at, updated_at, delivery, available_at)
+         SELECT 'msg_01m7' || lpad(n::text, 22, '0'), $1, 'hello', 'queued', now(), now(), 'pull', now() - n * interval '1 ms'
+         FROM generate_series(1, 20000) AS n`,
+        [accountId],
+      );
+    };
+    // Of a table that never had rows, the planner expects some.
+    await fill();
+    await store.sql('DELETE FROM sluice.messages');
+    if (before !== null) await store.sql(before);
+    await fill();
+    if (since !== null) await store.sql(since);
     const [row] = await process.reading.query<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(
       `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${LEASE}`,
       [accountId, 10, randomUUID(), 60_000, 5],
