@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { LEASE } from '#messages/adapters/postgres/leases/lease.sql.js';
 import { PostgresExpiredLeases } from '#messages/adapters/postgres/leases/postgres-expired-leases.js';
 import { PostgresLeases } from '#messages/adapters/postgres/leases/postgres-leases.js';
 import { Message } from '#messages/domain/message.js';
@@ -253,32 +252,5 @@ describe('PostgresLeases', () => {
     } finally {
       await store.sql('ALTER TABLE sluice.messages DROP COLUMN of_a_newer_version');
     }
-  });
-
-  it.each([
-    ['never analyzed', null, null],
-    ['analyzed while it was empty', 'ANALYZE sluice.messages', null],
-    ['vacuumed while it was empty', 'VACUUM ANALYZE sluice.messages', null],
-    ['analyzed since', null, 'ANALYZE sluice.messages'],
-  ])('reads no more than it leases, however many messages wait, in a table %s', async (_when, before, since) => {
-    const fill = async () => {
-      await store.sql(
-        `INSERT INTO sluice.messages (id, account_id, text, status, created_at, updated_at, delivery, available_at)
-         SELECT 'msg_01m7' || lpad(n::text, 22, '0'), $1, 'hello', 'queued', now(), now(), 'pull', now() - n * interval '1 ms'
-         FROM generate_series(1, 20000) AS n`,
-        [accountId],
-      );
-    };
-    // Of a table that never had rows, the planner expects some.
-    await fill();
-    await store.sql('DELETE FROM sluice.messages');
-    if (before !== null) await store.sql(before);
-    await fill();
-    if (since !== null) await store.sql(since);
-    const [row] = await process.reading.query<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(
-      `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${LEASE}`,
-      [accountId, 10, randomUUID(), 60_000, 5],
-    );
-    expect(row?.['QUERY PLAN'][0].Plan['Shared Hit Blocks']).toBeLessThan(1_000);
   });
 });

@@ -85,7 +85,7 @@ export const BY_INDEX =
 /**
  * Further options, for statements that must read a few rows in the order of an index even if the statistics are stale.
  */
-export const IN_INDEX_ORDER = '-c enable_sort=off -c enable_bitmapscan=off';
+export const IN_INDEX_ORDER = '-c enable_sort=off -c enable_incremental_sort=off -c enable_bitmapscan=off';
 
 function ignore(): void {
   // Deliberately empty: see ReliableClient.

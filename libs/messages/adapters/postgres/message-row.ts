@@ -55,6 +55,12 @@ export const COLUMNS = `${COLUMNS_WITHOUT_JOB}, ${CONTENT_COLUMNS}`;
 export const columnsOf = (row: string, columns = COLUMNS): string => columns.replaceAll(/\w+/g, `${row}.$&`);
 
 /**
+ * Joins messages `m` by their ids to some that were found before. The ids stand beside the join: a plan made while the
+ * table was empty would otherwise read the whole table.
+ */
+export const isFound = (found: string): string => `m.id = ANY (ARRAY(SELECT id FROM ${found})) AND m.id = ${found}.id`;
+
+/**
  * Whether the account is suspended or paused: nothing of it is delivered. As a condition EXISTS, it would let the planner
  * read all such accounts.
  */

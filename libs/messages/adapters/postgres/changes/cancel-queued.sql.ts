@@ -1,5 +1,6 @@
 import { TRANSITIONS } from '../../../domain/message-status.js';
 import { hasEndpoints, hasJob } from '../delivery-mode.sql.js';
+import { isFound } from '../message-row.js';
 import { leaveAllLines, NOTHING_RELEASED, RELEASED } from '../order/lines.sql.js';
 import { messagesOf, type MessageIndex } from '../reading/message-index.sql.js';
 
@@ -27,7 +28,7 @@ export const cancelQueued = (index: MessageIndex): string => `
   ), cancelled AS (
     UPDATE sluice.messages m
     SET status = '${to}', updated_at = clock_timestamp(), available_at = NULL, next_attempt_at = NULL
-    FROM held WHERE m.id = held.id
+    FROM held WHERE ${isFound('held')}
     RETURNING m.id, m.position, m.retries,
               ${hasJob('m.delivery')} AND coalesce(m.deliver_at <= statement_timestamp(), true) AS has_job
   )

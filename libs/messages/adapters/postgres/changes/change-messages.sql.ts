@@ -1,7 +1,7 @@
 import { INITIAL_STATUS, TRANSITIONS } from '../../../domain/message-status.js';
 import { hasEndpoints, hasJob, isLeased } from '../delivery-mode.sql.js';
 import { redeliver, retriedAs } from '../endpoints/retry-to-endpoints.sql.js';
-import { BYTES, FRESH_ATTEMPTS } from '../message-row.js';
+import { BYTES, FRESH_ATTEMPTS, isFound } from '../message-row.js';
 import { messagesOf, type MessageIndex } from '../reading/message-index.sql.js';
 import { leaveAllLines, NOTHING_RELEASED, RELEASED, rejoinLines, retriedMembers } from '../order/lines.sql.js';
 import { availableFrom, insertEntries, insertEntriesToSweep, releasedAt } from '../start-delivery.sql.js';
@@ -70,7 +70,7 @@ export const retryFailed = (index: MessageIndex): string => `
     UPDATE sluice.messages m
     SET status = ${ALL_RETRIED.status}, failure_reason = ${ALL_RETRIED.reason},
         available_at = ${AVAILABLE}, ${FRESH_ATTEMPTS}
-    FROM failed WHERE m.id = failed.id
+    FROM failed WHERE ${isFound('failed')}
     RETURNING m.id, m.account_id, m.type, m.delivery, m.ordering_key, m.position, m.failure_reason, ${BYTES} AS bytes
   ), entries AS (${insertEntriesToSweep(`moved WHERE ${hasJob('delivery')} AND position IS NULL`)}
   ), ${redeliver('moved', '$1')}

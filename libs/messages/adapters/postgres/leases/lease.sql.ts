@@ -3,7 +3,7 @@ import { MAX_PAGE_BYTES } from '../../../application/messages.js';
 import { LEASE_EXPIRED } from '../../../domain/message.js';
 import { TRANSITIONS } from '../../../domain/message-status.js';
 import { isLeased } from '../delivery-mode.sql.js';
-import { COLUMNS, columnsOf, contentBytes, isHalted } from '../message-row.js';
+import { COLUMNS, columnsOf, contentBytes, isFound, isHalted } from '../message-row.js';
 import { leaveLines, NOTHING_RELEASED, RELEASED } from '../order/lines.sql.js';
 
 const { startProcessing, deliver, requeue, fail } = TRANSITIONS;
@@ -13,9 +13,6 @@ const TARGET = `'${'pull' satisfies DeliveryMode}'`;
 
 /** Attempts that a message `h` has used up once its lease has expired: `Message.attemptsUsed` and that one. */
 const USED = 'h.failures + h.crashes + 1';
-
-/** The ids stand beside the join: a plan made while the table was empty would otherwise read the whole table. */
-const IS_AVAILABLE = 'm.id = ANY (ARRAY(SELECT id FROM h)) AND m.id = h.id';
 
 /** As `Message.expire` changes it. */
 const EXPIRE = `
@@ -52,11 +49,11 @@ export const LEASE = `
         available_at = clock_timestamp() + $4 * interval '1 millisecond',
         attempts = m.attempts + 1, crashes = m.crashes + (h.status = '${startProcessing.to}')::int,
         updated_at = clock_timestamp()
-    FROM h WHERE ${IS_AVAILABLE} AND (h.status = '${startProcessing.from}' OR ${USED} < $5)
+    FROM h WHERE ${isFound('h')} AND (h.status = '${startProcessing.from}' OR ${USED} < $5)
     RETURNING ${columnsOf('m')}, h.place
   ), failed AS (
     UPDATE sluice.messages m ${EXPIRE}
-    FROM h WHERE ${IS_AVAILABLE} AND h.status = '${startProcessing.to}' AND ${USED} >= $5
+    FROM h WHERE ${isFound('h')} AND h.status = '${startProcessing.to}' AND ${USED} >= $5
     ${LEAVING}
   ), lost AS (
     INSERT INTO sluice.attempts (message_id, number, account_id, started_at, outcome, target)
@@ -176,7 +173,7 @@ export const FAIL_EXPIRED = `
     ) expired
   ), failed AS (
     UPDATE sluice.messages m ${EXPIRE}
-    FROM h WHERE m.id = h.id
+    FROM h WHERE ${isFound('h')}
     ${LEAVING}
   ), lost AS (
     INSERT INTO sluice.attempts (message_id, number, account_id, started_at, outcome, target)
