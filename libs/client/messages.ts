@@ -3,11 +3,11 @@ import { pathOf, type CallOptions, type ListOptions, type Transport } from './tr
 import type {
   AcceptedMessage,
   Attempt,
+  FailedFilter,
   Message,
   MessageDelivery,
   MessageStatus,
   NewMessage,
-  FailedFilter,
   QueuedFilter,
   Time,
 } from './types.js';

@@ -52,6 +52,7 @@ export interface Page<Item> {
 export type NewMessage = Input<Schemas['SendMessageBody']>;
 /** Which queued messages: of this type, or with `order.*` of all types that begin so; and when they were accepted. */
 export type QueuedFilter = Input<Schemas['CancelQueuedBody']>;
+/** Which failed messages, likewise; the period must be named. */
 export type FailedFilter = Input<Schemas['RetryFailedBody']>;
 export type SignUpInput = Input<Schemas['SignUpBody']>;
 export type AccountChanges = Input<Schemas['ChangeOwnAccountBody']>;

@@ -181,6 +181,12 @@ function unused(): Promise<Answer> {
   throw new Error('It is not forwarded.');
 }
 
+/** The response of Sluice, compressed though nobody asked. */
+export const COMPRESSED: Fault = async (response, forward) => {
+  const { status, body } = await forward();
+  response.writeHead(status, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end(gzipSync(body));
+};
+
 /** A proxy that does to requests what it is told, then forwards them. Each case has a URL of its own. */
 export class HostileProxy {
   /** The faults of the next requests of each case. */

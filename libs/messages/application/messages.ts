@@ -102,7 +102,8 @@ export abstract class Messages {
   ): Promise<Message | null>;
 
   /**
-   * Retries, as `Message.retry` does, failed messages that a filter selects, the oldest first. In small steps that are each durable with their outbox entries: an error leaves the rest unchanged.
+   * Retries, as `Message.retry` does, failed messages that a filter selects, the oldest first. In small steps that are
+   * each durable with their outbox entries: an error leaves the rest unchanged.
    * @param max how many messages
    * @returns how many messages
    */

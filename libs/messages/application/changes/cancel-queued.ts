@@ -1,6 +1,6 @@
-import { ValidationError } from '#kernel/domain-error.js';
 import type { JobDispatch } from '../delivering/job-dispatch.js';
 import type { MessageFilter, Messages } from '../messages.js';
+import { requireOrdered } from './time-span.js';
 
 /** Messages that one call cancels at most: without a bound, it would not end while others send faster. */
 export const MAX_CANCELLED = 1_000_000;
@@ -20,9 +20,7 @@ export class CancelQueued {
    * @throws DomainError `unavailable`
    */
   async execute(accountId: string, filter: MessageFilter): Promise<number> {
-    const { since, until } = filter;
-    if (since !== null && until !== null && until <= since)
-      throw new ValidationError([{ pointer: '/until', detail: 'until must be after since.' }]);
+    requireOrdered(filter);
     let isQueueAway = false;
     return this.messages.cancelQueued(accountId, filter, MAX_CANCELLED, async (jobIds) => {
       for (let start = 0; start < jobIds.length && !isQueueAway; start += REMOVED_AT_ONCE) {

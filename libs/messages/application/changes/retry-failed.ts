@@ -1,7 +1,7 @@
 import type { Clock } from '#kernel/clock.js';
-import { ValidationError } from '#kernel/domain-error.js';
 import type { MessageFilter, Messages } from '../messages.js';
 import type { StorageCap } from '../storage/storage-cap.js';
+import { requireOrdered } from './time-span.js';
 
 /** Messages that one call retries at most. */
 export const MAX_RETRIED = 100_000;
@@ -20,9 +20,7 @@ export class RetryFailed {
    * @throws DomainError `storage_full` or `unavailable`
    */
   async execute(accountId: string, filter: MessageFilter): Promise<number> {
-    const { since, until } = filter;
-    if (since !== null && until !== null && until <= since)
-      throw new ValidationError([{ pointer: '/until', detail: 'until must be after since.' }]);
+    requireOrdered(filter);
     this.storage.requireRoom(accountId);
     return this.messages.retryFailed(accountId, filter, MAX_RETRIED, (deliveries) => {
       this.storage.countDeliveries(accountId, deliveries, this.clock.now());
