@@ -34,6 +34,17 @@ export function open(to: string): void {
   location.hash = to;
 }
 
+/**
+ * For an action that opens a view when it is done.
+ * @returns opens the view, unless the visitor has opened another one since this call
+ */
+export function opener(go = open): (to: string) => void {
+  const began = route.peek();
+  return (to) => {
+    if (route.peek() === began) go(to);
+  };
+}
+
 /** Without an entry in the history: Back should not lead here. */
 export function replace(to: string): void {
   location.replace(to);

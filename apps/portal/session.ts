@@ -63,7 +63,9 @@ export const can = (scope: Scope): boolean => scopes.value?.has(scope) === true;
 export async function signUp(name: string): Promise<void> {
   const { apiKey: issued } = await Sluice.signUp({ baseUrl: BASE_URL, maxTries: 1, name });
   firstKey.value = issued;
-  await enter(issued);
+  enter(issued);
+  // Not awaited: the visitor may open another view meanwhile.
+  void refreshAccount();
 }
 
 /** Signs in by a link to the portal, which works once. */
@@ -71,7 +73,8 @@ export async function openLink(token: string): Promise<void> {
   const issued = await Sluice.openPortalLink({ baseUrl: BASE_URL, maxTries: 1, token });
   isKept.value = false;
   forget('');
-  await enter(issued);
+  enter(issued);
+  await refreshAccount();
 }
 
 /** @param keep whether the browser keeps the key after its last tab is closed */
@@ -86,7 +89,7 @@ function share(): void {
   if (key !== null && scopes.peek() !== null) tell({ kind: 'key', key, isKept: isKept.peek() });
 }
 
-async function enter(issued: NewApiKey): Promise<void> {
+function enter(issued: NewApiKey): void {
   batch(() => {
     apiKey.value = issued.key;
     notice.value = '';
@@ -95,7 +98,6 @@ async function enter(issued: NewApiKey): Promise<void> {
     isResuming.value = false;
   });
   share();
-  if (can('account:manage')) await loadAccount().catch(() => undefined);
 }
 
 /** Goes on with a key that replaces the own one, in all tabs. */
@@ -139,6 +141,11 @@ async function loadAccount(): Promise<void> {
   account.value = await call((client) => client.account.get());
 }
 
+/** Without it, only names are missing. */
+async function refreshAccount(): Promise<void> {
+  if (can('account:manage')) await loadAccount().catch(() => undefined);
+}
+
 /** Finds out what the key may do. */
 export async function findScopes(): Promise<void> {
   const key = await call((client) => client.account.keys.current());
@@ -170,7 +177,7 @@ effect(() => {
 });
 
 // Its plan may be another one by now.
-if (profile !== null && can('account:manage')) loadAccount().catch(() => undefined);
+if (profile !== null) void refreshAccount();
 
 // A tab without a key takes that of another one, whenever it hears of one.
 listen((word) => {

@@ -7,7 +7,7 @@ import { Loaded } from '../components/loaded.js';
 import { Badge, Empty, Page, Time } from '../components/parts.js';
 import { call } from '../connection.js';
 import { useList } from '../hooks.js';
-import { href, route } from '../router.js';
+import { href, open, route } from '../router.js';
 import { CreateAccount } from './create-account.js';
 import { More } from './more.js';
 import { nameHidden } from '../hidden-characters.js';
@@ -86,7 +86,7 @@ function Search(found: Pick<Filter, 'name' | 'externalId'>) {
     <Form
       class="search"
       onSubmit={() => {
-        location.hash = href('accounts', { name: name.trim() || null, externalId: externalId.trim() || null });
+        open(href('accounts', { name: name.trim() || null, externalId: externalId.trim() || null }));
       }}
     >
       <Field label="Name contains">
@@ -171,7 +171,7 @@ function OpenById() {
     <Form
       class="open-by-id"
       onSubmit={() => {
-        location.hash = href(`accounts/${encodeURIComponent(id.trim())}`);
+        open(href(`accounts/${encodeURIComponent(id.trim())}`));
       }}
     >
       <Field label="Open by id">

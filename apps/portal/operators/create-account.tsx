@@ -9,7 +9,7 @@ import { fieldError, Problem } from '../components/problem.js';
 import { Secret } from '../components/keys/secret-value.js';
 import { call } from '../connection.js';
 import { useAction, useResource, useUnloadWarning } from '../hooks.js';
-import { href } from '../router.js';
+import { href, open } from '../router.js';
 import { allPlans } from './plans.js';
 
 /** Creates an account, and shows its first key this once. */
@@ -44,7 +44,7 @@ export function CreateAccount() {
             secret={created.apiKey.key}
             what="API key"
             onStored={() => {
-              location.hash = href(`accounts/${created.id}`);
+              open(href(`accounts/${created.id}`));
             }}
           >
             <p class="hint">It is the first key of the account, and has all scopes.</p>

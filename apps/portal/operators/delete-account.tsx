@@ -9,7 +9,7 @@ import { Problem } from '../components/problem.js';
 import { call } from '../connection.js';
 import { nameHidden } from '../hidden-characters.js';
 import { useAction } from '../hooks.js';
-import { href } from '../router.js';
+import { href, opener } from '../router.js';
 
 /** Deletes an account once its name is typed. */
 export function DeleteDialog({ account: { id, name }, onClose }: { account: OperatorsAccount; onClose: () => void }) {
@@ -17,9 +17,10 @@ export function DeleteDialog({ account: { id, name }, onClose }: { account: Oper
   const shown = nameHidden(name).trim();
   const isRight = typed.trim() === shown || typed.trim() === name.trim();
   const { run, isRunning, error } = useAction(async () => {
+    const leave = opener();
     await call((client) => client.admin.accounts.delete(id));
     announce('The account is deleted.');
-    location.hash = href('accounts');
+    leave(href('accounts'));
   });
   return (
     <Dialog title={`Delete “${shown}”?`} onClose={onClose}>

@@ -12,7 +12,7 @@ import { fieldError, Problem } from '../components/problem.js';
 import { call } from '../connection.js';
 import { count } from '../format.js';
 import { useAction, useResource } from '../hooks.js';
-import { href, replace } from '../router.js';
+import { href, opener, replace } from '../router.js';
 import { LimitField, NumberField } from './number-fields.js';
 
 const BACK = { label: 'Plans', to: href('plans') };
@@ -84,9 +84,10 @@ export function NewPlanView() {
       <PlanForm
         plan={null}
         save={async (input) => {
+          const openNew = opener();
           await call((client) => client.admin.plans.put(name, input, { version: null }));
           announce('The plan is created.');
-          location.hash = href(`plans/${name}`);
+          openNew(href(`plans/${name}`));
         }}
       >
         <Field label="Name" hint="1 to 40 of a-z, 0-9 and -. It cannot be changed.">
@@ -191,9 +192,10 @@ function PlanForm({ plan, save, children }: PlanFormProps) {
 
 function DeleteDialog({ plan: { name, version }, onClose }: { plan: Plan; onClose: () => void }) {
   const action = useAction(async () => {
+    const leave = opener(replace);
     await call((client) => client.admin.plans.delete(name, { version }));
     announce('The plan is deleted.');
-    replace(href('plans'));
+    leave(href('plans'));
   });
   return (
     <ConfirmDialog

@@ -11,7 +11,7 @@ import { Problem } from '../../components/problem.js';
 import { call } from '../../connection.js';
 import { count, formatMilliseconds, formatTime } from '../../format.js';
 import { useAction, useResource } from '../../hooks.js';
-import { href, replace } from '../../router.js';
+import { href, opener, replace } from '../../router.js';
 import { issued } from '../../session.js';
 import { VERIFY_SNIPPET } from '../../snippets.js';
 import { EndpointDeliveries } from './endpoint-deliveries.js';
@@ -249,9 +249,10 @@ function ReplayDialog({ id, onClose }: DialogProps) {
 
 function DeleteDialog({ id, onClose }: DialogProps) {
   const remove = useAction(async () => {
+    const leave = opener(replace);
     await call((client) => client.endpoints.delete(id));
     announce('The endpoint is deleted.');
-    replace(href('endpoints'));
+    leave(href('endpoints'));
   });
   return (
     <ConfirmDialog

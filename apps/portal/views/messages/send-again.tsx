@@ -6,7 +6,7 @@ import { ConfirmDialog } from '../../components/confirm-dialog.js';
 import { Card } from '../../components/parts.js';
 import { BASE_URL, call } from '../../connection.js';
 import { useAction } from '../../hooks.js';
-import { href, open } from '../../router.js';
+import { href, opener } from '../../router.js';
 import { contentOf, programFor, PROGRAMS } from './again.js';
 
 export function SendAgain({ message }: { message: Message }) {
@@ -37,11 +37,12 @@ function SendAgainDialog({ message, onClose }: { message: Message; onClose: () =
   // A repetition after an unknown outcome creates no second message.
   const idempotencyKey = useRef(`again-${message.id}-${Date.now()}`);
   const send = useAction(async () => {
+    const openNew = opener();
     const content = contentOf(message);
     const { id } = await call((client) => client.messages.send(content, { idempotencyKey: idempotencyKey.current }));
     announce('The message is sent again, as a new one.');
     onClose();
-    open(href(`messages/${id}`));
+    openNew(href(`messages/${id}`));
   });
   return (
     <ConfirmDialog title="Send it again?" confirm="Send a new message" action={send} onClose={onClose}>

@@ -1,0 +1,114 @@
+import { accountForEach, OPERATOR, ownApi } from '../support/api.js';
+import { describeUnless } from '../support/skipping.js';
+import { missing, Visitor } from './visitor.js';
+
+const PLAN = { limits: { perMinute: 10, perDay: 100 }, maxStoredBytes: null, maxEndpoints: null };
+
+describeUnless(missing)('A view that a visitor opened stays when the response arrives to', () => {
+  const api = ownApi();
+  const account = accountForEach(api);
+  const visitor = Visitor.forEach();
+  const visit = (hash: string) => visitor.visit(api.url, account.key, hash);
+
+  async function visitOperators(hash: string): Promise<void> {
+    await visitor.page.addInitScript(`sessionStorage.setItem('sluice.operators-key', ${JSON.stringify(OPERATOR.key)})`);
+    await visitor.page.goto(`${api.managementUrl}/${hash}`);
+  }
+
+  /** Opens `#/other` by the address, which also leaves a dialog, while the response is on its way. */
+  async function leaveDuring(request: string, act: () => Promise<void>): Promise<void> {
+    const { page } = visitor;
+    const [method, path] = request.split(' ') as [string, string];
+    let answer = (): void => undefined;
+    const left = new Promise<void>((resolve) => (answer = resolve));
+    await page.route(
+      ({ pathname }) => pathname.startsWith(path),
+      async (route) => {
+        if (route.request().method() !== method) return route.fallback();
+        const response = await route.fetch();
+        await left;
+        return route.fulfill({ response });
+      },
+    );
+    const asked = page.waitForRequest(
+      (sent) => sent.method() === method && new URL(sent.url()).pathname.startsWith(path),
+    );
+    const answered = page.waitForResponse((got) => got.request().method() === method && got.url().includes(path));
+    await act();
+    await asked;
+    await page.evaluate(`location.hash = '#/other'`);
+    await page.getByText('There is nothing at this address').waitFor();
+    answer();
+    await (await answered).finished();
+    // What follows a response, follows within a frame.
+    await page.waitForTimeout(100);
+    expect(await page.evaluate('location.hash')).toBe('#/other');
+  }
+
+  it.each([
+    [
+      'a sign-up',
+      'GET /account',
+      async () => {
+        await visitor.page.goto(api.url);
+        await visitor.page.getByLabel('Name of the account').fill('Acme');
+        await visitor.page.keyboard.press('Enter');
+        await visitor.page.getByText('It is shown only once').waitFor();
+      },
+    ],
+    [
+      'a message that is sent again',
+      'POST /messages',
+      async () => {
+        const { id } = await api.sent(account);
+        await visit(`#/messages/${id}`);
+        await visitor.button('Send again').click();
+        await visitor.button('Send a new message').click();
+      },
+    ],
+    [
+      'the removal of an endpoint',
+      'DELETE /endpoints',
+      async () => {
+        const { id } = (await api.ask(account, 'POST /endpoints', { url: 'https://example.com/hooks' })).body;
+        await visit(`#/endpoints/${String(id)}`);
+        await visitor.button('Delete').click();
+        await visitor.button('Delete the endpoint').click();
+      },
+    ],
+    [
+      'the removal of an account',
+      'DELETE /admin/accounts',
+      async () => {
+        await visitOperators(`#/accounts/${account.id}`);
+        await visitor.button('Delete').click();
+        const { name } = (await api.ask(OPERATOR, `GET /admin/accounts/${account.id}`)).body;
+        await visitor.page.getByLabel(/^Type/).fill(String(name));
+        await visitor.page.getByRole('dialog').getByRole('button', { name: 'Delete the account' }).click();
+      },
+    ],
+    [
+      'a new plan',
+      'PUT /admin/plans',
+      async () => {
+        await visitOperators('#/plans/+');
+        await visitor.page.getByLabel('Name').fill('new');
+        await visitor.page.getByLabel('Requests a minute').fill('10');
+        await visitor.page.getByLabel('Requests a day').fill('100');
+        await visitor.button('Save').click();
+      },
+    ],
+    [
+      'the removal of a plan',
+      'DELETE /admin/plans',
+      async () => {
+        await api.ask(OPERATOR, 'PUT /admin/plans/old', PLAN);
+        await visitOperators('#/plans/old');
+        await visitor.button('Delete').click();
+        await visitor.button('Delete the plan').click();
+      },
+    ],
+  ])('%s', async (_what, request, act) => {
+    await leaveDuring(request, act);
+  });
+});
