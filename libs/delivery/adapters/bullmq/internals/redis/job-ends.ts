@@ -5,7 +5,7 @@ import { findableJobs, removeTraces } from './job-places.js';
 import type { RedisQueueConnection } from '../../redis/redis-queue-connection.js';
 import type { RedisShard } from './redis-shard.js';
 import { lastEvents, MAX_EVENTS } from './stored-events.js';
-import { storedJobs, type StoredJob } from './stored-jobs.js';
+import { storedJobs, waitingJobs, type StoredJob } from './stored-jobs.js';
 
 /** A message may still be claimed when its job ends: events of this many milliseconds before are read again. */
 const REREAD_MS = 1_000;
@@ -14,14 +14,17 @@ export async function inspect(
   connection: RedisQueueConnection,
   jobIds: readonly string[],
 ): Promise<Map<string, InspectedJob>> {
-  const jobs = await storedJobs(connection, jobIds);
-  const live = await liveJobs(connection, jobs);
-  return new Map(
-    [...jobs].map(([id, { ended, end }]) => {
-      const foreignEnd = ended === null ? null : endByOthers(end);
-      return [id, { isLive: live.has(id), foreignEnd }];
-    }),
+  const waiting = await waitingJobs(connection, jobIds);
+  const jobs = await storedJobs(
+    connection,
+    jobIds.filter((id) => !waiting.has(id)),
   );
+  const live = await liveJobs(connection, jobs);
+  const inspected = new Map<string, InspectedJob>();
+  for (const id of waiting) inspected.set(id, { isLive: true, foreignEnd: null });
+  for (const [id, { ended, end }] of jobs)
+    inspected.set(id, { isLive: live.has(id), foreignEnd: ended === null ? null : endByOthers(end) });
+  return inspected;
 }
 
 /** All in one reading of all shards: no index leads to the events of a job. */
