@@ -12,6 +12,7 @@ import { growth } from './scenarios/growth.js';
 import { httpConsumers } from './scenarios/http-consumers.js';
 import { order } from './scenarios/order.js';
 import { overload } from './scenarios/overload.js';
+import { rivals } from './scenarios/rivals.js';
 import { scaling } from './scenarios/scaling.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
@@ -25,6 +26,7 @@ const RUNS: Readonly<Record<ScenarioName, (bench: BenchEnvironment, options: Opt
   growth,
   scaling,
   deletion,
+  rivals,
 };
 
 async function run(): Promise<number> {

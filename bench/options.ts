@@ -11,6 +11,7 @@ export const SCENARIOS = [
   'growth',
   'scaling',
   'deletion',
+  'rivals',
 ] as const;
 export type ScenarioName = (typeof SCENARIOS)[number];
 
@@ -25,6 +26,8 @@ Scenarios: ${SCENARIOS.join(', ')}; all of them if none is named.
   --rows <n>        stored messages in the growth scenario, 1000 to 1000000000 (10000000)
   --backlog <n>     queued messages in the growth scenario, and of an account in http-consumers, 100 to 10000000 (500000)
   --long-polls <n>  requests that wait in the http-consumers scenario, 10 to 100000 (10000)
+  --rival <file>    another system in the rivals scenario, described by JSON (see docs/performance.md)
+  --receiver-port <n>  where that system posts to, 1 to 65535 (9009)
   --smoke           one short round of everything: shows that it works; the figures mean nothing
   --out <folder>    where the results are written (bench/results; with --smoke dist/bench/results)
 
@@ -40,10 +43,12 @@ export interface Options {
   readonly accounts: number;
   readonly backlog: number;
   readonly longPolls: number;
+  readonly rival: string | null;
+  readonly receiverPort: number;
   readonly smoke: boolean;
 }
 
-type Numeric = 'rounds' | 'seconds' | 'generators' | 'messages' | 'rows' | 'backlog' | 'long-polls';
+type Numeric = 'rounds' | 'seconds' | 'generators' | 'messages' | 'rows' | 'backlog' | 'long-polls' | 'receiver-port';
 
 export interface Call {
   readonly scenarios: readonly ScenarioName[];
@@ -80,6 +85,8 @@ export function readCall(args: string[]): Call {
       rows,
       accounts: Math.min(100_000, Math.floor(rows / 20)),
       backlog: integer('backlog', smoke ? 300 : 500_000, 100, 10_000_000),
+      rival: values.rival ?? null,
+      receiverPort: integer('receiver-port', 9_009, 1, 65_535),
       longPolls: integer('long-polls', smoke ? 50 : 10_000, 10, 100_000),
       smoke,
     },
@@ -101,6 +108,8 @@ function parsed(args: string[]) {
         rows: { type: 'string' },
         backlog: { type: 'string' },
         'long-polls': { type: 'string' },
+        rival: { type: 'string' },
+        'receiver-port': { type: 'string' },
         smoke: { type: 'boolean', default: false },
         out: { type: 'string' },
         help: { type: 'boolean', default: false },

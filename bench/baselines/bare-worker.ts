@@ -1,9 +1,8 @@
 /** A bare BullMQ worker with an empty handler on the same queue. Notifies its parent after JOBS jobs. */
-import { createPostgresBackend, withBackend, Worker, type ConnectionOptions } from 'bullmq';
-import pg from 'pg';
+import { workersOf } from './ordinary/queue.js';
 
-const { DATABASE_URL, REDIS_URL, QUEUE_NAME = 'messages' } = process.env;
-const queue = REDIS_URL ? onRedis(REDIS_URL) : onPostgres();
+const { DATABASE_URL = '', REDIS_URL = '', QUEUE_NAME = 'messages' } = process.env;
+const queue = workersOf(REDIS_URL, DATABASE_URL);
 let since = 0;
 let completed = 0;
 
@@ -33,13 +32,3 @@ process.once('SIGTERM', () => {
 });
 await worker.waitUntilReady();
 process.send?.('ready');
-
-function onRedis(url: string): { Worker: typeof Worker; connection: ConnectionOptions } {
-  return { Worker, connection: { url, maxRetriesPerRequest: null } };
-}
-
-function onPostgres(): ReturnType<typeof onRedis> {
-  const pool = new pg.Pool({ connectionString: DATABASE_URL, options: '-c search_path=bullmq', max: 10 });
-  const classes = withBackend(createPostgresBackend) as unknown as { Worker: typeof Worker };
-  return { ...classes, connection: pool };
-}

@@ -2,6 +2,7 @@ import { createConnection, type Socket } from 'node:net';
 
 const RECONNECT_AFTER_MS = 20;
 const HEAD_END = Buffer.from('\r\n\r\n');
+const LAST_CHUNK = '\r\n0\r\n\r\n';
 
 /**
  * One HTTP/1.1 keep-alive connection, with one request at a time. It parses only the status and length of a
@@ -66,9 +67,7 @@ export class Connection {
     const bytes = this.received === null ? chunk : Buffer.concat([this.received, chunk]);
     const end = bytes.indexOf(HEAD_END);
     const head = end < 0 ? '' : bytes.toString('latin1', 0, end + 2);
-    const length = /\r\ncontent-length: *(\d+)\r/i.exec(head)?.[1];
-    if (end >= 0 && length === undefined) throw new Error(`A response without Content-Length:\n${head}`);
-    if (end < 0 || bytes.length < end + 4 + Number(length)) {
+    if (end < 0 || !isComplete(head, bytes.subarray(end + HEAD_END.length))) {
       this.received = bytes;
       return;
     }
@@ -85,4 +84,13 @@ export class Connection {
     this.waiting = null;
     waiting?.(status);
   }
+}
+
+/** @param head ends with a line break */
+function isComplete(head: string, body: Buffer): boolean {
+  const length = /\r\ncontent-length: *(\d+)\r/i.exec(head)?.[1];
+  if (length !== undefined) return body.length >= Number(length);
+  if (/\r\ntransfer-encoding: *chunked\r/i.test(head))
+    return `\r\n${body.toString('latin1', Math.max(0, body.length - LAST_CHUNK.length))}`.endsWith(LAST_CHUNK);
+  throw new Error(`A response without Content-Length:\n${head}`);
 }

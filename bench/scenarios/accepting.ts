@@ -23,7 +23,11 @@ export interface Figures {
 }
 
 /** A closed loop: callers that send again as soon as they get a response. */
-export function loadOf(serving: Serving, connections: number, { warmUpSeconds, seconds }: Options): Load {
+export function loadOf(
+  serving: Pick<Serving, 'url' | 'keys'>,
+  connections: number,
+  { warmUpSeconds, seconds }: Options,
+): Load {
   const { url, keys } = serving;
   return {
     url,
@@ -36,6 +40,11 @@ export function loadOf(serving: Serving, connections: number, { warmUpSeconds, s
     warmUpSeconds,
     seconds,
   };
+}
+
+/** Who send at the same time while everything is measured together. */
+export function callersOf({ smoke }: Options): number {
+  return smoke ? 4 : 64;
 }
 
 /** Checks that every request was accepted and no connection broke. */

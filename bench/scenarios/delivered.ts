@@ -1,24 +1,13 @@
-import { freePort } from '../../apps/dev/port.js';
-import { scaled, type Watched } from '../load/run-load.js';
+import { scaled } from '../load/run-load.js';
 import type { Load } from '../load/request.js';
 import type { Options } from '../options.js';
 import type { BenchEnvironment } from '../parts/environment.js';
-import { Program } from '../parts/program.js';
 import { cpuMeter } from '../parts/usage.js';
-import { agree, formatFigure, formatSpread, type Check, type Findings } from '../report/report.js';
+import { formatFigure, formatSpread, type Check, type Findings } from '../report/report.js';
 import { spread } from '../report/stats.js';
-import {
-  idsAt,
-  newStore,
-  profiles,
-  sluiceOnRedis,
-  startHttpWorker,
-  startSluice,
-  waitUntilFinal,
-  type SluiceServing,
-} from '../targets/sluice.js';
-import type { Target } from '../targets/target.js';
-import { loadOf, onlyAccepted } from './accepting.js';
+import { deliveringSluice, type DeliveringSluice } from '../targets/delivering.js';
+import { profiles } from '../targets/sluice.js';
+import { callersOf, loadOf, onlyAccepted } from './accepting.js';
 import { rotate } from './rotate.js';
 
 const BODY = JSON.stringify({ message: 'x'.repeat(100) });
@@ -26,15 +15,6 @@ const BODY = JSON.stringify({ message: 'x'.repeat(100) });
 const PARTS = ['API', 'worker', 'PostgreSQL', 'Redis'];
 /** The maximum of concurrent requests on schedule. */
 const CONNECTIONS = 512;
-
-interface Running {
-  readonly name: string;
-  readonly serving: SluiceServing;
-  readonly pids: Watched;
-  /** Waits until everything is delivered and compares the counts. @param accepted requests with status 202 since the last check */
-  check(accepted: number): Promise<Check>;
-  stop(): Promise<void>;
-}
 
 /** Rates in messages a second, and times in milliseconds from a message's `createdAt` to the end of its delivery. */
 interface Figures {
@@ -70,7 +50,7 @@ interface Sample {
 export async function delivered(bench: BenchEnvironment, options: Options): Promise<Findings> {
   const samples: Sample[] = [];
   const checks: Check[] = [];
-  const measured = profiles(bench).map(everything);
+  const measured = profiles(bench).map(deliveringSluice);
   for (let round = 1; round <= options.rounds; round++) {
     for (const target of rotate(measured, round)) {
       const { most, half } = await bench.use(target, (running) => measure(bench, options, running, checks));
@@ -126,44 +106,7 @@ export async function delivered(bench: BenchEnvironment, options: Options): Prom
   };
 }
 
-function callersOf({ smoke }: Options): number {
-  return smoke ? 4 : 64;
-}
-
-/** A target with a worker and a receiver. */
-const everything = (target: Target) => ({
-  name: target.name,
-  start: async (bench: BenchEnvironment): Promise<Running> => {
-    const store = await newStore(bench, target === sluiceOnRedis);
-    const port = String(await freePort());
-    const receiver = await Program.start('bench/targets/receiver.js', { PORT: port }, bench.log('receiver'));
-    const [serving, worker] = await Promise.all([
-      startSluice(bench, store),
-      startHttpWorker(bench, store, `http://127.0.0.1:${port}/messages`),
-    ]);
-    let all = 0;
-    return {
-      name: target.name,
-      serving,
-      pids: { API: serving.server.pid, worker: worker.pid, ...bench.servers(store), receiver: receiver.pid },
-      check: async (accepted) => {
-        await Promise.race([waitUntilFinal(store), worker.died()]);
-        return agree(target.name, {
-          '202s': (all += accepted),
-          rows: await store.number('SELECT count(*) FROM sluice.messages'),
-          attempts: await store.number("SELECT count(*) FROM sluice.attempts WHERE outcome = 'delivered'"),
-          'ids at the receiver': await idsAt(receiver),
-        });
-      },
-      stop: async () => {
-        await Promise.all([worker.stop(), serving.stop(), receiver.stop()]);
-        await store.drop();
-      },
-    };
-  },
-});
-
-async function measure(bench: BenchEnvironment, options: Options, running: Running, checks: Check[]) {
+async function measure(bench: BenchEnvironment, options: Options, running: DeliveringSluice, checks: Check[]) {
   const { serving } = running;
   const load = { ...loadOf(serving, callersOf(options), options), body: BODY, warmUpSeconds: 0 };
   const run = (changed: Partial<Load>) => runAndDrain(bench, options, running, { ...load, ...changed }, checks);
@@ -176,7 +119,7 @@ async function measure(bench: BenchEnvironment, options: Options, running: Runni
 async function runAndDrain(
   bench: BenchEnvironment,
   { generators }: Options,
-  running: Running,
+  running: DeliveringSluice,
   load: Load,
   checks: Check[],
 ): Promise<Figures> {

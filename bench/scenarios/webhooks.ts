@@ -1,20 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../../apps/dev/port.js';
 import type { Options } from '../options.js';
 import type { BenchDatabase, BenchEnvironment } from '../parts/environment.js';
-import { Program } from '../parts/program.js';
 import { agree, formatFigure, formatSpread, type Check, type Table } from '../report/report.js';
 import { spread } from '../report/stats.js';
-import {
-  idsAt,
-  requestJson,
-  sendAll,
-  signUp,
-  startHttpWorker,
-  startSluice,
-  TEXT,
-  waitUntilFinal,
-} from '../targets/sluice.js';
+import { requestJson, sendAll, signUp, startHttpWorker, startSluice, TEXT, waitUntilFinal } from '../targets/sluice.js';
+import { idsAt, startReceiver } from '../targets/receiving.js';
 import { rotate } from './rotate.js';
 
 const SETTINGS = { SECRETS_KEY: '42'.repeat(32), WEBHOOK_ALLOW_PRIVATE: 'true' };
@@ -61,9 +51,8 @@ export async function measureWebhooks(bench: BenchEnvironment, options: Options,
 
 async function measure(bench: BenchEnvironment, messages: number, endpoints: number, checks: Check[]): Promise<number> {
   const store = await bench.database();
-  const port = String(await freePort());
-  const receiver = await Program.start('bench/targets/receiver.js', { PORT: port }, bench.log('receiver'));
-  const url = `http://127.0.0.1:${port}/messages`;
+  const { receiver, url: origin } = await startReceiver(bench);
+  const url = `${origin}/messages`;
   const serving = await startSluice(bench, store, SETTINGS);
   const [key = ''] = serving.keys;
   if (endpoints > 0) await requestJson(serving.url, 'PATCH', '/account', key, { delivery: 'webhooks' });
@@ -128,8 +117,7 @@ export async function measureNeighbour(bench: BenchEnvironment, options: Options
 
 async function measureBeside(bench: BenchEnvironment, { seconds, smoke }: Options, due: number, checks: Check[]) {
   const store = await bench.database();
-  const port = String(await freePort());
-  const receiver = await Program.start('bench/targets/receiver.js', { PORT: port }, bench.log('receiver'));
+  const { receiver, url: origin } = await startReceiver(bench);
   const serving = await startSluice(bench, store, SETTINGS);
   const [dead = ''] = serving.keys;
   const neighbour = await signUp(serving.url);
@@ -138,10 +126,10 @@ async function measureBeside(bench: BenchEnvironment, { seconds, smoke }: Option
     [neighbour, '/neighbour'],
   ] as const) {
     await requestJson(serving.url, 'PATCH', '/account', key, { delivery: 'webhooks' });
-    await requestJson(serving.url, 'POST', '/endpoints', key, { url: `http://127.0.0.1:${port}${path}` });
+    await requestJson(serving.url, 'POST', '/endpoints', key, { url: origin + path });
   }
   await sendAll(serving, due);
-  const worker = await startHttpWorker(bench, store, `http://127.0.0.1:${port}/handler`, SETTINGS);
+  const worker = await startHttpWorker(bench, store, `${origin}/handler`, SETTINGS);
   const count = Math.ceil(seconds * NEIGHBOURS_PER_SECOND);
   const sent: Promise<unknown>[] = [];
   const before = smoke ? 0 : NEIGHBOURS_BEFORE;

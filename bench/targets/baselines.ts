@@ -1,5 +1,5 @@
 import { freePort } from '../../apps/dev/port.js';
-import { openQueue } from '../baselines/ordinary/queue.js';
+import type { BenchEnvironment } from '../parts/environment.js';
 import { Program } from '../parts/program.js';
 import { agree } from '../report/report.js';
 import type { Target } from './target.js';
@@ -54,46 +54,37 @@ export const bareInsert: Target = {
   },
 };
 
-export const ordinaryStack: Target = {
+export const ordinaryStack = {
   name: 'the ordinary stack',
-  start: async (bench) => {
+  start: async (bench: BenchEnvironment) => {
     const port = await freePort();
-    const store = await bench.database(null, 'template0');
-    const redisUrl = (await bench.redis?.database()) ?? '';
-    const env = {
-      PORT: String(port),
-      DATABASE_URL: store.url,
-      REDIS_URL: redisUrl,
-      API_KEY: 'a-key-of-the-ordinary-stack',
-    };
-    const server = await Program.start('bench/baselines/ordinary/main.js', env, bench.log('ordinary'));
+    const store = await bench.database((await bench.redis?.database()) ?? null, 'template0');
+    const env = { DATABASE_URL: store.url, REDIS_URL: store.redisUrl ?? '' };
+    const key = 'a-key-of-the-ordinary-stack';
+    const server = await Program.start(
+      'bench/baselines/ordinary/main.js',
+      { ...env, PORT: String(port), API_KEY: key },
+      bench.log('ordinary'),
+    );
     let all = 0;
     return {
       url: `http://127.0.0.1:${port}`,
-      keys: [env.API_KEY],
+      keys: [key],
       server,
-      watched: {
-        node: server.pid,
-        PostgreSQL: bench.postgresPid,
-        ...(bench.redis && { Redis: bench.redis.pid }),
-      },
+      watched: { node: server.pid, ...bench.servers(store) },
       store,
-      check: async (accepted) => {
-        const queue = await openQueue(redisUrl, store.url);
-        const { waiting: jobs = NaN } = await queue.getJobCounts('waiting');
-        await queue.close();
-        return [
-          agree('the ordinary stack', {
-            '202s': (all += accepted),
-            rows: await store.number('SELECT count(*) FROM public.messages'),
-            jobs,
-          }),
-        ];
-      },
+      env,
+      check: async (accepted: number) => [
+        agree('the ordinary stack', {
+          '202s': (all += accepted),
+          rows: await store.number('SELECT count(*) FROM public.messages'),
+          jobs: await store.jobs(),
+        }),
+      ],
       stop: async () => {
         await server.stop();
         await store.drop();
       },
     };
   },
-};
+} satisfies Target;

@@ -134,12 +134,6 @@ export async function deleteAccount(url: string, id: string): Promise<void> {
   await requestJson(url, 'DELETE', `/admin/accounts/${id}`, ADMIN_KEY);
 }
 
-/** How many distinct messages the receiver has got, of each URL. */
-export async function idsAt(receiver: Program): Promise<number> {
-  receiver.child.send('count');
-  return (await receiver.next<{ ids: number }>()).ids;
-}
-
 export async function requestJson(url: string, method: string, path: string, key: string | null, body?: object) {
   const response = await fetch(url + path, {
     method,

@@ -1,7 +1,7 @@
-import { createPostgresBackend, Queue, runMigrations, withBackend } from 'bullmq';
+import { createPostgresBackend, Queue, runMigrations, withBackend, Worker, type ConnectionOptions } from 'bullmq';
 import pg from 'pg';
 
-const NAME = 'messages';
+export const NAME = 'messages';
 
 /** A queue on Redis, the default of BullMQ; on PostgreSQL if Redis is not installed. */
 export async function openQueue(
@@ -11,7 +11,7 @@ export async function openQueue(
   if (redisUrl !== '') {
     return new Queue(NAME, { connection: { url: redisUrl } });
   }
-  const pool = new pg.Pool({ connectionString: databaseUrl, options: '-c search_path=bullmq', max: 10 });
+  const pool = poolOf(databaseUrl);
   await runMigrations(pool);
   const classes = withBackend(createPostgresBackend) as unknown as { Queue: typeof Queue };
   const queue = new classes.Queue(NAME, { connection: pool });
@@ -22,4 +22,18 @@ export async function openQueue(
     await pool.end();
   };
   return queue;
+}
+
+/** The class of its workers, and what they connect to. */
+export function workersOf(
+  redisUrl: string,
+  databaseUrl: string,
+): { readonly Worker: typeof Worker; readonly connection: ConnectionOptions } {
+  if (redisUrl !== '') return { Worker, connection: { url: redisUrl, maxRetriesPerRequest: null } };
+  const classes = withBackend(createPostgresBackend) as unknown as { Worker: typeof Worker };
+  return { ...classes, connection: poolOf(databaseUrl) };
+}
+
+function poolOf(databaseUrl: string): pg.Pool {
+  return new pg.Pool({ connectionString: databaseUrl, options: '-c search_path=bullmq', max: 10 });
 }
