@@ -7,7 +7,6 @@ import { listen, tell } from './tabs.js';
 const STORED = 'sluice.key';
 const STORED_PROFILE = 'sluice.profile';
 
-export const SCOPES: readonly Scope[] = ['messages:send', 'messages:read', 'messages:consume', 'account:manage'];
 export const isSignUpOpen = document.querySelector<HTMLMetaElement>('meta[name=sign-up]')?.content === 'open';
 
 /** What is known of the key: a reload shows it also while requests are refused. */

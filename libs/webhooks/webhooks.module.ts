@@ -5,6 +5,7 @@ import { Ids } from '#kernel/ids.js';
 import { StorageCap } from '#messages/index.js';
 import { ClockWatch } from '#platform/database/clock-watch.js';
 import { Database } from '#platform/database/database.js';
+import type { Logger } from '#platform/observability/logging.js';
 import { Metrics } from '#platform/observability/metrics.js';
 import { LOGGER } from '#platform/process/platform.module.js';
 import { provide, provideSetting } from '#platform/process/provide.js';
@@ -14,6 +15,7 @@ import { DeliveriesController } from './adapters/http/deliveries.controller.js';
 import { EndpointActionsController } from './adapters/http/endpoint-actions.controller.js';
 import { EndpointsController } from './adapters/http/endpoints.controller.js';
 import { SendingMetrics } from './adapters/monitoring/sending-metrics.js';
+import { oldestDue } from './adapters/postgres/oldest-due.js';
 import { MESSAGE_WEBHOOK, WEBHOOKS } from './adapters/http/webhooks.js';
 import { ForgetEndpoints } from './adapters/postgres/forget-endpoints.js';
 import { ChangeEndpoint } from './application/endpoints/change-endpoint.js';
@@ -58,7 +60,11 @@ const useCases: FactoryProvider[] = [
 
 const sending: FactoryProvider[] = [
   provideSetting(TERMS, ({ webhooks }: WebhooksSettings) => webhooks),
-  provide(SendingMetrics, [Metrics, LOGGER]),
+  {
+    provide: SendingMetrics,
+    useFactory: (metrics: Metrics, logger: Logger) => new SendingMetrics(metrics, logger, oldestDue),
+    inject: [Metrics, LOGGER],
+  },
   provide(WebhookSender, [
     EndpointDeliveries,
     Endpoints,

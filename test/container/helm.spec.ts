@@ -1,5 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ipaddr from 'ipaddr.js';
 import { parseAllDocuments } from 'yaml';
@@ -41,10 +42,11 @@ interface Resource {
 
 describeUnless(NO_HELM)('The Helm chart', () => {
   const helm = (...args: string[]) => execFileSync(HELM, args, { encoding: 'utf8' });
-  const render = (...sets: string[]): Resource[] =>
-    parseAllDocuments(helm('template', 'test', CHART, ...sets.flatMap((set) => ['--set', set])))
+  const parse = (...args: string[]): Resource[] =>
+    parseAllDocuments(helm('template', 'test', CHART, ...args))
       .map((document) => document.toJS() as Resource | null)
       .filter((resource) => resource !== null);
+  const render = (...sets: string[]) => parse(...sets.flatMap((set) => ['--set', set]));
   const names = (resources: readonly Resource[]) => resources.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
   const podsOf = (resources: readonly Resource[]) =>
     resources.filter(({ kind }) => ['Deployment', 'Job'].includes(kind)).map(({ spec }) => spec.template.spec);
@@ -106,6 +108,43 @@ describeUnless(NO_HELM)('The Helm chart', () => {
       );
       expect(Number.parseInt(resources.limits.memory)).toBeGreaterThanOrEqual(1.5 * heap);
     }
+  });
+
+  it.each([
+    ['a value that does not exist', 'api.replica=3', 'replica is not allowed'],
+    ['another case', 'networkpolicy.enabled=false', 'networkpolicy is not allowed'],
+    ['a text for a number', 'worker.replicas=many', 'worker.replicas'],
+    ['a setting in lower case', 'settings.max_connections=100', 'max_connections'],
+    ['several values for a setting', 'settings.HANDLER={a,b}', 'settings.HANDLER'],
+    ['a network with all its ports', 'networkPolicy.internal[0].cidr=10.0.0.0/8', 'ports is required'],
+  ])('refuses %s', (_, set, reason) => {
+    expect(() => render(set)).toThrow(reason);
+  });
+
+  it.each([
+    ['a whole number', '1048576', '1048576'],
+    ['a large one', '2000000', '2000000'],
+    ['a fraction', '1.5', '1.5'],
+    ['a switch', 'true', 'true'],
+    ['a text with digits', '"0123"', '0123'],
+    ['a list', '10.0.0.0/8,127.0.0.1', '10.0.0.0/8,127.0.0.1'],
+  ])('passes a setting from a file of values on as it is written: %s', (_, written, value) => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-helm-'));
+    try {
+      const file = join(folder, 'values.yaml');
+      writeFileSync(file, `settings:\n  X: ${written}\n`);
+      const environments = podsOf(parse('--values', file)).map(({ containers: [{ env }] }) => env);
+      const values = environments.map((env) => env.find(({ name }) => name === 'X')?.value);
+      expect(values).toEqual([value, value, value]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('gives a process as long to stop as SHUTDOWN_GRACE_MS needs, and needs no settings', () => {
+    const graces = (...sets: string[]) =>
+      podsOf(render(...sets)).flatMap(({ terminationGracePeriodSeconds = [] }) => terminationGracePeriodSeconds);
+    expect(graces('settings=null', 'worker.settings.SHUTDOWN_GRACE_MS=600000')).toEqual([30, 620]);
   });
 
   it('lets no webhook reach a private address, other than what it is told', () => {

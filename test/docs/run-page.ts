@@ -16,8 +16,8 @@ const OUTPUT_TIMEOUT_MS = 30_000;
 export function pagesWithCommands({ startServices }: { startServices: boolean }): (readonly [string, Page])[] {
   const { text } = readPage('README.md');
   const list = text.slice(text.indexOf('## Documentation'));
-  // Those that it does not list come last.
-  const placeOf = ({ path }: Page) => (list.indexOf(`(${path})`) + list.length) % list.length;
+  // It does not list itself: a reader begins with it.
+  const placeOf = ({ path }: Page) => list.indexOf(`(${path})`);
   return readPages()
     .sort((one, other) => placeOf(one) - placeOf(other))
     .filter(({ blocks }) => blocks.some(isCommand))

@@ -72,6 +72,18 @@ describe('A role that can only read and write', () => {
     await dropRole(database.url, other.role);
   });
 
+  it('also lets processes use what a later version adds', async () => {
+    await asOwner(
+      database.url,
+      'CREATE TABLE sluice.later (id bigserial)',
+      'CREATE FUNCTION sluice.count_later() RETURNS bigint LANGUAGE sql AS $$ SELECT count(*) FROM sluice.later $$',
+      'REVOKE EXECUTE ON FUNCTION sluice.count_later FROM PUBLIC',
+    );
+    await migrateSchema(url);
+    await asOwner(url, 'INSERT INTO sluice.later DEFAULT VALUES', 'SELECT sluice.count_later()');
+    await asOwner(database.url, 'DROP FUNCTION sluice.count_later', 'DROP TABLE sluice.later');
+  });
+
   it.each([
     ['INSERT ON sluice.messages', 'INSERT on sluice.messages'],
     ['USAGE ON SCHEMA bullmq', 'USAGE on schema bullmq'],

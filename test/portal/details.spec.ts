@@ -85,6 +85,17 @@ describeUnless(missing)('In the portal', () => {
     expect(await storage.innerText()).toMatch(new RegExp(`^\\d[\\d.]*${NBSP}(bytes?|KiB)`));
   });
 
+  it.each([100_000, 1_000_000_000])(
+    'with %i requests a minute, the figures beside the bar stay on a line',
+    async (perMinute) => {
+      const limits = { perMinute, perDay: 1_000_000_000 };
+      await api.ask(OPERATOR, `PATCH /admin/accounts/${account.id}`, { plan: 'enterprise', limits });
+      await visit('#/usage');
+      const figures = visitor.page.locator('.remaining').getByText(`of ${perMinute.toLocaleString('en')}`);
+      expect((await figures.boundingBox())?.height).toBeLessThan(25);
+    },
+  );
+
   it('times are those of the locale and the zone of the reader, and name the zone', async () => {
     const context = await visitor.browserIn({ locale: 'de-DE', timezoneId: 'Asia/Tokyo' });
     const page = await context.newPage();

@@ -1,7 +1,7 @@
 import { Fleet } from '../support/fleet.js';
 import { until } from '../support/processes.js';
 import { describeUnless } from '../support/skipping.js';
-import type { Account } from '../support/api.js';
+import { OPERATOR, type Account } from '../support/api.js';
 import { missing, Visitor } from './visitor.js';
 
 const DAY_MS = 86_400_000;
@@ -128,6 +128,25 @@ describeUnless(missing)('In the portal', () => {
     const lost = await colour();
     await page.getByText('Live', { exact: true }).waitFor();
     expect(await colour()).not.toBe(lost);
+  });
+
+  it('a stream of events that a suspension has ended is followed again once the account is resumed', async () => {
+    visitor.expects('403');
+    const { page } = visitor;
+    await visit('#/messages');
+    await page.getByText('Live', { exact: true }).waitFor();
+    const suspend = (suspended: boolean) => api().ask(OPERATOR, `PATCH /admin/accounts/${account.id}`, { suspended });
+    await suspend(true);
+    await page.getByText('No live updates').waitFor();
+    await page.getByRole('link', { name: 'API keys' }).click();
+    await page.getByText('has suspended your account').waitFor();
+    await page.goBack();
+    await suspend(false);
+    await api().sent(account, { message: 'before the stream' });
+    await page.getByText('Live', { exact: true }).waitFor();
+    await page.getByRole('row', { name: 'before the stream' }).getByText('delivered').waitFor();
+    await api().sent(account, { message: 'in the stream' });
+    await page.getByRole('row', { name: 'in the stream' }).getByText('delivered').waitFor();
   });
 
   it('a message that the form refuses is not sent by the keyboard either', async () => {

@@ -284,6 +284,31 @@ describeUnless(missing)('On the page for operators', () => {
     expect(await api.knows(account)).toBe(false);
   });
 
+  it('a key is created by the keyboard, and shown once', async () => {
+    visitor.expects('400');
+    const { page } = visitor;
+    await visitAccount();
+    await visitor.button('Create a key').focus();
+    await page.keyboard.press('Enter');
+    await dialog().getByLabel('Name').waitFor();
+    await dialog().getByLabel('Name').fill('x'.repeat(101));
+    await dialog().getByLabel('Read messages').focus();
+    await page.keyboard.press('Space');
+    await dialog().getByLabel('Expires').selectOption('In 30 days');
+    await page.keyboard.press('Enter');
+    await dialog().getByText('name must have 1 to 100 characters').waitFor();
+    await dialog().getByLabel('Name').fill('way back');
+    await visitor.expectGoodLooks('operators-create-key');
+    await page.keyboard.press('Enter');
+    const key = await dialog().getByLabel('API key', { exact: true }).innerText();
+    await visitor.storeSecret();
+    expect(await page.getByText(key).count()).toBe(0);
+    await page.getByRole('heading', { name: 'way back' }).waitFor();
+    const { body } = await api.ask(key, 'GET /api-keys/current');
+    expect(body).toMatchObject({ name: 'way back', scopes: ['messages:read'] });
+    expect(Date.parse(String(body.expiresAt)) - Date.now()).toBeGreaterThan(29.9 * 24 * HOUR_MS);
+  });
+
   it('a link to the portal is made by the keyboard, shown once, opens the portal, and is revoked', async () => {
     visitor.expects('401');
     const { page } = visitor;

@@ -9,6 +9,7 @@ import { Problem } from '../components/problem.js';
 import { call } from '../connection.js';
 import { formatMoment } from '../format.js';
 import { useAction, useList, useResource } from '../hooks.js';
+import { CreateKeyButton } from './create-key.js';
 import { LiftButton } from './bans.js';
 import { More } from './more.js';
 import { PortalLinkButton } from './portal-link.js';
@@ -30,7 +31,10 @@ export function Keys({ accountId }: { accountId: string }) {
     <section class="stack" aria-label="API keys">
       <header class="card-header">
         <h2>API keys</h2>
-        <PortalLinkButton accountId={accountId} onCreated={reload} />
+        <div class="actions">
+          <CreateKeyButton accountId={accountId} onCreated={reload} />
+          <PortalLinkButton accountId={accountId} onCreated={reload} />
+        </div>
       </header>
       <Problem error={error ?? bans.error} onRetry={error === null ? bans.reload : reload} />
       {data === null ? (
@@ -99,13 +103,13 @@ interface RevokeDialogProps {
 function RevokeDialog({ accountId, apiKey: { id, name }, onRevoked, onClose }: RevokeDialogProps) {
   const revoke = useAction(async () => {
     await call((client) => client.admin.accounts.revokeKey(accountId, id));
-    announce(`The key ${name} is revoked.`);
+    announce(`The key ${nameHidden(name)} is revoked.`);
     onClose();
     onRevoked();
   });
   return (
     <ConfirmDialog
-      {...{ title: `Revoke “${name}”?`, confirm: 'Revoke the key', look: 'danger' }}
+      {...{ title: `Revoke “${nameHidden(name)}”?`, confirm: 'Revoke the key', look: 'danger' }}
       action={revoke}
       onClose={onClose}
     >

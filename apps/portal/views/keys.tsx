@@ -1,33 +1,19 @@
 import { useState } from 'preact/hooks';
-import type { ApiKey, Scope } from '#client/index.js';
+import type { ApiKey } from '#client/index.js';
 import { announce } from '../components/announcer.js';
 import { Button } from '../components/button.js';
 import { Choice } from '../components/choice.js';
 import { ConfirmDialog } from '../components/confirm-dialog.js';
-import { Dialog } from '../components/dialog.js';
-import { Field } from '../components/field.js';
-import { Form } from '../components/form.js';
-import { KeyRow } from '../components/keys/key-row.js';
-import { ScopesField } from '../components/keys/scopes-field.js';
+import { CreateKeyDialog } from '../components/keys/create-key.js';
+import { KeyRow, SCOPES } from '../components/keys/key-row.js';
 import { Loaded } from '../components/loaded.js';
 import { Badge, Empty, Page } from '../components/parts.js';
-import { fieldError, Problem } from '../components/problem.js';
 import { call } from '../connection.js';
 import { formatTime } from '../format.js';
 import { useAction, useResource } from '../hooks.js';
 import { href, route } from '../router.js';
-import { can, issued, ownKeyId, SCOPES, signOut, switchKey } from '../session.js';
+import { can, issued, ownKeyId, signOut, switchKey } from '../session.js';
 import { nameHidden } from '../hidden-characters.js';
-
-const DAY_MS = 86_400_000;
-
-const EXPIRIES = [
-  { label: 'Never', value: 0 },
-  { label: 'In 7 days', value: 7 },
-  { label: 'In 30 days', value: 30 },
-  { label: 'In 90 days', value: 90 },
-  { label: 'In a year', value: 365 },
-];
 
 const GRACES = [
   { label: 'At once', value: 0 },
@@ -96,7 +82,17 @@ export function KeysView() {
           )}
         </nav>
       )}
-      {opened?.kind === 'create' && <CreateDialog onClose={close} onCreated={closeAndReload} />}
+      {opened?.kind === 'create' && (
+        <CreateKeyDialog
+          offered={SCOPES.filter(can)}
+          create={(input) => call((client) => client.account.keys.create(input))}
+          onCreated={({ key }) => {
+            issued.value = { title: 'The key is created', what: 'API key', secret: key };
+            closeAndReload();
+          }}
+          onClose={close}
+        />
+      )}
       {opened?.kind === 'rotate' && <RotateDialog apiKey={opened.key} onClose={close} onRotated={closeAndReload} />}
       {opened?.kind === 'revoke' && <RevokeDialog apiKey={opened.key} onClose={close} onRevoked={closeAndReload} />}
     </Page>
@@ -112,7 +108,7 @@ function OwnKeyRow({ apiKey, onOpen }: { apiKey: ApiKey; onOpen: (opened: Opened
       {canRotate && (
         <Button
           icon="refresh"
-          label={`Rotate ${name}`}
+          label={`Rotate ${nameHidden(name)}`}
           onClick={() => {
             onOpen({ kind: 'rotate', key: apiKey });
           }}
@@ -122,7 +118,7 @@ function OwnKeyRow({ apiKey, onOpen }: { apiKey: ApiKey; onOpen: (opened: Opened
       )}
       <Button
         look="danger"
-        label={`Revoke ${name}`}
+        label={`Revoke ${nameHidden(name)}`}
         onClick={() => {
           onOpen({ kind: 'revoke', key: apiKey });
         }}
@@ -130,56 +126,6 @@ function OwnKeyRow({ apiKey, onOpen }: { apiKey: ApiKey; onOpen: (opened: Opened
         Revoke
       </Button>
     </KeyRow>
-  );
-}
-
-function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: () => void }) {
-  const own = SCOPES.filter(can);
-  const [name, setName] = useState('');
-  const [scopes, setScopes] = useState<readonly Scope[]>([]);
-  const [days, setDays] = useState(0);
-  const { run, isRunning, error } = useAction(async () => {
-    const expiresAt = days === 0 ? undefined : new Date(Date.now() + days * DAY_MS);
-    const { key } = await call((client) => client.account.keys.create({ name, scopes: [...scopes], expiresAt }));
-    issued.value = { title: 'The key is created', what: 'API key', secret: key };
-    onCreated();
-  });
-  return (
-    <Dialog title="Create a key" onClose={onClose}>
-      <Form onSubmit={() => void run()}>
-        <Field label="Name" hint="What the key is for." error={fieldError(error, '/name')}>
-          {(tied) => (
-            <input
-              {...tied}
-              required
-              placeholder="billing"
-              value={name}
-              onInput={({ currentTarget }) => {
-                setName(currentTarget.value);
-              }}
-            />
-          )}
-        </Field>
-        <ScopesField
-          hint="Choose what the program does, and nothing else."
-          {...{ offered: own, value: scopes, onChange: setScopes }}
-        />
-        <Choice
-          label="Expires"
-          error={fieldError(error, '/expiresAt')}
-          value={days}
-          choices={EXPIRIES}
-          onChange={setDays}
-        />
-        <Problem error={error} fields={['/name', '/expiresAt']} />
-        <footer class="actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" isBusy={isRunning} isDisabled={scopes.length === 0}>
-            Create the key
-          </Button>
-        </footer>
-      </Form>
-    </Dialog>
   );
 }
 

@@ -52,11 +52,11 @@ function Steps() {
       </ol>
       {isSignUpOpen && (
         <>
-          <div class="tour-command">
+          <div class="command-header">
             <span>Or create an account from a terminal:</span>
             <CopyButton text={command} what="command" />
           </div>
-          <pre class="body" tabIndex={0} aria-label="A command that creates an account">
+          <pre class="body command" tabIndex={0} aria-label="A command that creates an account">
             {command}
           </pre>
         </>

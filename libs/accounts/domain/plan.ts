@@ -37,12 +37,11 @@ export function limitsOf({ limits, initialLimits }: Plan, agreed: AgreedLimits):
   return { perMinute: perMinute ?? initialLimits.perMinute, perDay: perDay ?? initialLimits.perDay };
 }
 
-export function hasTerms(plan: Plan, { limits, maxStoredBytes, maxEndpoints }: PlanTerms): boolean {
+export function hasTerms(plan: Plan, { limits, ...others }: PlanTerms): boolean {
   return (
     plan.limits?.perMinute === limits?.perMinute &&
     plan.limits?.perDay === limits?.perDay &&
-    plan.maxStoredBytes === maxStoredBytes &&
-    plan.maxEndpoints === maxEndpoints
+    (Object.keys(others) as (keyof typeof others)[]).every((name) => plan[name] === others[name])
   );
 }
 

@@ -19,7 +19,7 @@ const openOrCancelled = ({ accepted, delivered, failed }: UsagePeriod) => Math.m
 
 /** Stacked bars over time: as high as what was accepted, divided by how it has ended. */
 export function HistoryChart({ by, periods, isLinked = false }: HistoryChartProps) {
-  const highest = Math.max(1, ...periods.map(({ accepted }) => accepted));
+  const highest = Math.max(...periods.map(({ accepted }) => accepted));
   const step = WIDTH / periods.length;
   const name = by === 'hour' ? formatHour : formatDay;
   const used = periods.filter(({ accepted }) => accepted > 0);
@@ -32,7 +32,8 @@ export function HistoryChart({ by, periods, isLinked = false }: HistoryChartProp
   return (
     <figure class="timeline">
       <p class="hint">
-        Messages by the {by} in which they were accepted, in UTC. The highest bar has {formatNumber(highest)}.
+        Messages by the {by} in which they were accepted, in UTC.{' '}
+        {highest === 0 ? 'There are none yet.' : `The highest bar has ${formatNumber(highest)}.`}
       </p>
       <svg
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
@@ -42,7 +43,7 @@ export function HistoryChart({ by, periods, isLinked = false }: HistoryChartProp
       >
         {periods.map((period, index) => {
           const heights = [period.delivered, period.failed, openOrCancelled(period)].map(
-            (messages) => (messages / highest) * HEIGHT,
+            (messages) => (messages / Math.max(1, highest)) * HEIGHT,
           );
           const [delivered = 0, failed = 0, rest = 0] = heights;
           const place = { x: index * step + 1, width: step - 2 };

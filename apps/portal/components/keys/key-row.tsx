@@ -15,6 +15,8 @@ export const SCOPE_TEXTS: Readonly<Record<Scope, string>> = {
   'account:manage': 'Usage, API keys and webhooks',
 };
 
+export const SCOPES = Object.keys(SCOPE_TEXTS) as readonly Scope[];
+
 interface KeyRowProps {
   readonly apiKey: ApiKey;
   readonly badge?: ComponentChildren;

@@ -53,12 +53,16 @@ async function whatIsMissing(): Promise<Missing> {
 function PullHint() {
   const command = leaseSnippet(BASE_URL);
   return (
-    <div>
-      <p class="hint">Messages wait until a program leases them, with a key that has messages:consume, such as:</p>
-      <pre class="body" tabIndex={0} aria-label="A command that leases messages">
+    <div class="stack">
+      <div class="command-header">
+        <p class="hint">
+          Messages wait until a program leases them, with a key that has <code>messages:consume</code>, such as:
+        </p>
+        <CopyButton text={command} what="command" />
+      </div>
+      <pre class="body command" tabIndex={0} aria-label="A command that leases messages">
         {command}
       </pre>
-      <CopyButton text={command} what="command" />
     </div>
   );
 }

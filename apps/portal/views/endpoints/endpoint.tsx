@@ -55,6 +55,7 @@ export function EndpointView({ id }: { id: string }) {
       tab={data === null ? undefined : `${endpointName(data) ?? id} · endpoint`}
       back={{ label: 'Webhooks', to: href('endpoints') }}
       badge={data !== null && <EndpointState endpoint={data} />}
+      lead={data === null ? undefined : <bdi class="url">{endpointName(data)}</bdi>}
       actions={
         data !== null && (
           <Button

@@ -17,6 +17,13 @@ const OUTCOME_TONES: Readonly<Record<Attempt['outcome'], Tone>> = {
   lost: 'bad',
 };
 
+/** Those that are no endpoints. */
+const TARGETS: Readonly<Record<string, string>> = {
+  handler: 'the built-in worker',
+  worker: 'a worker of another program',
+  pull: 'clients that pull',
+};
+
 interface AttemptsProps {
   readonly attempts: readonly Attempt[];
   readonly message: Message;
@@ -38,7 +45,7 @@ export function Attempts({ attempts, message, deliveries }: AttemptsProps) {
               {target.startsWith('ep_') ? (
                 <EndpointLink id={target} name={delivery && endpointName(delivery)} />
               ) : (
-                target
+                (TARGETS[target] ?? target)
               )}
             </h3>
             <AttemptList

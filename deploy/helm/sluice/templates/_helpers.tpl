@@ -41,6 +41,9 @@ tolerations: {{- toYaml . | nindent 2 }}
 volumes:
   - name: tmp
     emptyDir: {}
+  {{- with .Values.volumes }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
 {{- end }}
 
 {{/* What all containers have in common. */}}
@@ -55,12 +58,18 @@ securityContext:
 volumeMounts:
   - name: tmp
     mountPath: /tmp
+  {{- with .Values.volumeMounts }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
 {{- end }}
 
-{{/* Settings as environment variables, which take precedence over those of the Secret. */}}
+{{/*
+Settings as environment variables, which take precedence over those of the Secret. Helm reads a number as a fraction:
+`toString` would print 1048576 as 1.048576e+06.
+*/}}
 {{- define "sluice.environment" -}}
 {{- range $name, $value := . }}
 - name: {{ $name }}
-  value: {{ $value | toString | quote }}
+  value: {{ kindIs "string" $value | ternary $value (toJson $value) | quote }}
 {{- end }}
 {{- end }}

@@ -9,7 +9,7 @@ export function planView({ name, accounts, version, ...plan }: UsedPlan) {
 }
 
 /** What an operator decides about a plan. */
-export function termsView({ limits, maxStoredBytes, maxEndpoints }: PlanTerms) {
+export function termsView({ limits, maxStoredBytes, maxEndpoints }: PlanTerms): PlanTerms {
   return { limits, maxStoredBytes, maxEndpoints };
 }
 
