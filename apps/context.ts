@@ -48,5 +48,9 @@ export async function startTools(
   ...imports: Imports
 ): Promise<INestApplicationContext> {
   const parts = await openParts({ ...settings, tracing: false }, logger, 'tools', new Metrics());
-  return startContext(parts, ...imports);
+  return startContext(parts, ...imports).catch(async (error: unknown) => {
+    // A command ends when its connections do.
+    await parts.database.close();
+    throw error;
+  });
 }

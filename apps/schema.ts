@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { assertSchemaCompatibility, runMigrations } from 'bullmq';
+import { assertSchemaCompatibility, runMigrations, SchemaVersionMismatchError } from 'bullmq';
 import type pg from 'pg';
 import { connectionOptions, ReliableClient, STARTING_TIMEOUT_MS } from '#platform/database/connection.js';
-import { asUnavailable, sqlState } from '#platform/database/errors.js';
+import { asUnavailable, isUnavailable, sqlState } from '#platform/database/errors.js';
 import { UsageError } from '#platform/process/usage-error.js';
 
 /** SQL files of the contexts, in the order in which they run. */
@@ -72,9 +72,28 @@ const KEEP_ALIVE_MS = 10_000;
  * migrate one at a time.
  * @param onWait called once when another process has been migrating for a second
  * @throws DomainError `unavailable` when the database can't be reached
- * @throws UsageError when the database has tables of a version before the first release
+ * @throws UsageError when the database has tables of a version before the first release, or of something else
  */
-export async function migrateSchema(url: string, onWait?: () => void): Promise<void> {
+export function migrateSchema(url: string, onWait?: () => void): Promise<void> {
+  return withClient(url, async (client) => {
+    await lock(client, onWait);
+    // A role that can only read and write may not even create what is there already.
+    if (!(await isMigrated(client))) await migrate(client);
+    await requireRights(client);
+  });
+}
+
+/** @throws UsageError when the database lacks tables of this version, DomainError `unavailable` when it can't be reached */
+export function requireSchema(url: string): Promise<void> {
+  return withClient(url, async (client) => {
+    if (await isMigrated(client)) return;
+    throw new UsageError(
+      'The database at DATABASE_URL does not have the tables of this version: run sluice migrate, or start an API or a worker.',
+    );
+  });
+}
+
+async function withClient(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
   const client = new ReliableClient({
     connectionString: url,
     connectionTimeoutMillis: STARTING_TIMEOUT_MS,
@@ -86,12 +105,7 @@ export async function migrateSchema(url: string, onWait?: () => void): Promise<v
   });
   try {
     await client.connect();
-    await lock(client, onWait);
-    // A role that can only read and write may not even create what is there already.
-    if (!(await isMigrated(client))) {
-      await migrate(client).catch(explainRights);
-    }
-    await requireRights(client);
+    await work(client);
   } catch (error) {
     throw asUnavailable(error);
   } finally {
@@ -99,9 +113,15 @@ export async function migrateSchema(url: string, onWait?: () => void): Promise<v
   }
 }
 
-function explainRights(error: unknown): never {
-  if (sqlState(error) !== '42501') throw error;
+/** @param step what failed */
+function explain(step: string, error: unknown): never {
   const { message } = error as Error;
+  if (sqlState(error) !== '42501') {
+    if (isUnavailable(error)) throw error;
+    throw new UsageError(
+      `The migration ${step} failed and changed nothing: ${message}. The schemas sluice and bullmq of DATABASE_URL must contain nothing else.`,
+    );
+  }
   throw new UsageError(
     `The migrations must run as the owner of the schemas, with CREATE on the database, and the user of DATABASE_URL is not it: ${message}. See "Rights" in docs/deploy.md.`,
   );
@@ -116,7 +136,11 @@ async function isMigrated(client: pg.Client): Promise<boolean> {
     await requireRights(client);
     throw error;
   });
-  return (await assertSchemaCompatibility(client)) >= BULLMQ_SCHEMA && MIGRATIONS.every((name) => applied.has(name));
+  const bullmq = await assertSchemaCompatibility(client).catch((error: unknown) => {
+    if (!(error instanceof SchemaVersionMismatchError)) throw error;
+    throw new UsageError('The database at DATABASE_URL has the tables of a newer version: start that version.');
+  });
+  return bullmq >= BULLMQ_SCHEMA && MIGRATIONS.every((name) => applied.has(name));
 }
 
 async function appliedMigrations(client: pg.Client): Promise<Set<string>> {
@@ -143,7 +167,7 @@ async function lock(client: pg.Client, onWait: () => void = () => undefined): Pr
 }
 
 async function migrate(client: pg.Client): Promise<void> {
-  await client.query(`
+  const lists = client.query(`
     CREATE SCHEMA IF NOT EXISTS sluice;
     CREATE TABLE IF NOT EXISTS sluice.migrations (
       name text PRIMARY KEY,
@@ -154,6 +178,7 @@ async function migrate(client: pg.Client): Promise<void> {
       name text PRIMARY KEY,
       value text NOT NULL
     )`);
+  await lists.catch((error: unknown) => explain('of the schema sluice', error));
   const applied = await appliedMigrations(client);
   if (applied.size > 0 && !applied.has(MIGRATIONS[0])) {
     throw new UsageError(
@@ -161,12 +186,14 @@ async function migrate(client: pg.Client): Promise<void> {
         'DATA_DIR (.data) of npm start, or the schemas sluice and bullmq of DATABASE_URL.',
     );
   }
-  await runMigrations(client);
+  await runMigrations(client).catch((error: unknown) => explain('of BullMQ', error));
   for (const name of MIGRATIONS.filter((name) => !applied.has(name))) {
     const [context = '', file = ''] = name.split('/');
     const path = `../libs/${context}/adapters/postgres/migrations/${file}.sql`;
     const sql = await readFile(new URL(path, import.meta.url), 'utf8');
     // Several statements in one query run in one transaction.
-    await client.query(`${sql}; INSERT INTO sluice.migrations (name) VALUES ('${name}')`);
+    await client
+      .query(`${sql}; INSERT INTO sluice.migrations (name) VALUES ('${name}')`)
+      .catch((error: unknown) => explain(name, error));
   }
 }

@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { CurrentQueue, JobQueue, QueueModule, StrayMessages } from '#delivery/queue.module.js';
 import { Environment } from '#platform/process/environment.js';
 import { createLogger } from '#platform/observability/logging.js';
+import { requireUsableDatabase } from '#platform/database/usable-database.js';
 import { startErrorMessage } from '#platform/process/process.js';
 import { UsageError } from '#platform/process/usage-error.js';
 import { startTools } from '../context.js';
 import { runningUrl } from '../dev/embedded-postgres/embedded-postgres.js';
+import { requireSchema } from '../schema.js';
 import { readSettings } from '../settings.js';
 
 /** Counts stray messages in the database at DATABASE_URL or of a running `npm start`. */
@@ -16,13 +18,17 @@ export async function census(): Promise<number> {
     // Settings require a pepper, but no caller is authenticated here.
     const env = { API_KEY_PEPPER: '-'.repeat(32), ...process.env, DATABASE_URL: await databaseUrl() };
     const settings = readSettings(env);
+    await requireUsableDatabase(settings.database.url);
+    await requireSchema(settings.database.url);
     const tools = await startTools(settings, createLogger('silent', 'census'), QueueModule.forTools(settings));
-    const current = await tools.get(CurrentQueue).dataSet();
-    if (current !== null && current !== (await tools.get(JobQueue).identity()).dataSet)
-      throw new UsageError('REDIS_URL is not that of the processes: their messages have no jobs in this queue.');
-    const count = await tools.get(StrayMessages).count();
-    await tools.close();
-    return count;
+    try {
+      const current = await tools.get(CurrentQueue).dataSet();
+      if (current !== null && current !== (await tools.get(JobQueue).identity()).dataSet)
+        throw new UsageError('REDIS_URL is not that of the processes: their messages have no jobs in this queue.');
+      return await tools.get(StrayMessages).count();
+    } finally {
+      await tools.close();
+    }
   } catch (error) {
     throw new Error(startErrorMessage(error), { cause: error });
   }

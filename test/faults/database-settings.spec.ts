@@ -48,11 +48,13 @@ const SETTINGS: readonly (readonly [name: string, value: string])[] = [
   ['default_table_access_method', 'heap'],
   ['default_toast_compression', 'pglz'],
   ['gin_fuzzy_search_limit', '1'],
+  ['restrict_nonsystem_relation_kind', 'view'],
 ];
 
 const READ = `SELECT '2026-11-21T09:30:00.123Z'::timestamptz AS time, '\\x00ff'::bytea AS bytes, 0.1::float8 AS number,
   (SELECT count(*)::int FROM unnest('{NULL,1}'::int[]) AS n WHERE n IS NULL) AS nulls, interval '1 day 2 hours' AS interval,
-  (SELECT count(*)::int FROM (VALUES (NULL::int)) v (n) WHERE n = NULL) AS found, 'ü€' AS text, now()::text ~ '\\+00$' AS utc`;
+  (SELECT count(*)::int FROM (VALUES (NULL::int)) v (n) WHERE n = NULL) AS found,
+  (SELECT count(*)::int FROM sluice.enabled_endpoints) AS endpoints, 'ü€' AS text, now()::text ~ '\\+00$' AS utc`;
 
 describe('A default that an operator sets', () => {
   let database: TestDatabase;
@@ -101,7 +103,12 @@ describe('A default that an operator sets', () => {
 
   it('for a role has no effect, nor has one in the options of the URL', async () => {
     const { role, url } = await newRole(database.url);
-    await asOwner(database.url, `ALTER ROLE ${role} SET datestyle = German`);
+    await asOwner(
+      database.url,
+      `ALTER ROLE ${role} SET datestyle = German`,
+      `GRANT USAGE ON SCHEMA sluice TO ${role}`,
+      `GRANT SELECT ON sluice.enabled_endpoints TO ${role}`,
+    );
     const options = encodeURIComponent('-c DateStyle=German --TimeZone=Asia/Kathmandu -c work_mem=7MB');
     const changed = await open(`${url}?options=${options}`);
     expect(await changed.query(READ)).toEqual(expected);

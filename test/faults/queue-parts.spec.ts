@@ -131,9 +131,13 @@ const ofPlaces: RedisLoss[] = PLACES.flatMap((from): RedisLoss[] => [
   },
 ]);
 
+/** As long as our data: no JSON, one that was cut off, and those of no message or of another one. */
+const LONG = ['x'.repeat(200), `{"v":1,"${'x'.repeat(200)}`, `["${'x'.repeat(200)}"]`, `{"id":"${'x'.repeat(200)}"}`];
+
 /** Fields of the hash of a job, what they become, and whether no worker can take or read the job any more. */
 const FIELDS: readonly (readonly [field: string, value: string | null, isBroken: boolean])[] = [
   ...[null, '', 'x', 'null', '{"'].map((value) => ['data', value, true] as const),
+  ...LONG.map((value) => ['data', value, true] as const),
   ...[null, '', '[]'].map((value) => ['opts', value, false] as const),
   ...['x', 'null', '{"', '1'].map((value) => ['opts', value, true] as const),
   ...[null, '', 'x'].map((value) => ['name', value, false] as const),

@@ -4,7 +4,7 @@ import { TLS_ERROR } from '../process/tls-files.js';
 
 /** Connection errors that pg reports without a code, and what TypeORM reports after it has released a lost connection. */
 const CONNECTION_MESSAGE =
-  /connection terminated|timeout expired|timeout exceeded when trying to connect|query read timeout|not queryable|Cannot use a pool|already released|support SSL|an SSL connection/i;
+  /connection terminated|timeout expired|timeout exceeded when trying to connect|query read timeout|not queryable|Cannot use a pool|already released|support SSL|an SSL connection|^SASL|invalid response/i;
 
 /**
  * SQLSTATEs of statements that may succeed later: 08 connection, 25006 read-only, 25P a timeout of the session, 26000 a

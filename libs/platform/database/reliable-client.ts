@@ -19,7 +19,7 @@ interface Unopened {
   ssl: boolean | object;
   readonly connection: NodeJS.EventEmitter & {
     ssl: boolean | object;
-    readonly stream: { destroy(error: Error): void };
+    readonly stream: { destroy(error?: Error): void };
   };
 }
 
@@ -109,11 +109,15 @@ export class ReliableClient extends pg.Client {
       const { attempts } = this.#address;
       this.use(attempts.length === 1 ? attempts[0] : await this.firstUsable(this.#address));
     }
+    let connected = false;
     try {
       await super.connect();
+      connected = true;
       await requireUsableSession(this);
     } catch (error) {
       void this.end().catch(ignore);
+      // What isn't a session, perhaps not even of PostgreSQL, may never close the connection.
+      if (!connected) (this as unknown as Unopened).connection.stream.destroy();
       if (isNotWritable(error)) for (const listener of listeners) void listener.check();
       throw error;
     }

@@ -14,11 +14,13 @@ export class UnusableSession extends Error {
   }
 }
 
-// Only from PostgreSQL 17 on is there a transaction_timeout. A role that may not set the second gets an error instead.
+// Not every version has the first two settings. A role that may not set the last one gets an error instead.
 const CHECK = `
   SELECT pg_is_in_recovery() AS standby, current_setting('transaction_read_only') = 'on' AS readonly,
     CASE WHEN current_setting('transaction_timeout', true) <> '0'
       THEN set_config('transaction_timeout', '0', false) END,
+    CASE WHEN current_setting('restrict_nonsystem_relation_kind', true) <> ''
+      THEN set_config('restrict_nonsystem_relation_kind', '', false) END,
     CASE WHEN current_setting('session_replication_role') <> 'origin'
       THEN set_config('session_replication_role', 'origin', false) END`;
 

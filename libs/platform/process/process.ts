@@ -88,6 +88,7 @@ function stopHandler(running: Running, logger: Logger): (signal: string) => void
 export function startErrorMessage(error: unknown): string {
   if (error instanceof UsageError) return error.message;
   if (error instanceof DomainError && error.code === 'unavailable') return databaseMessage(error.cause);
+  if (SQLSTATE.test(sqlState(error))) return databaseMessage(error);
   // Errors of PostgreSQL and of the operating system have a code. Any other error is a bug.
   const isExpected = error instanceof Error && 'code' in error;
   return listenErrorMessage(error) ?? (isExpected ? error.message : inspect(error));
@@ -102,6 +103,9 @@ function databaseMessage(cause: unknown): string {
     return `The TLS connection to the database at DATABASE_URL failed: ${message}. See sslmode and sslrootcert in the settings.`;
   }
   if (sqlState(cause) === '42501') return `${name} grants the user too few rights: ${message}.`;
-  if (SQLSTATE.test(sqlState(cause))) return `${name} was reached, but cannot be used: ${message}.`;
+  if (message.includes('client password must be'))
+    return `${name} asks for a password, which DATABASE_URL does not contain.`;
+  if (SQLSTATE.test(sqlState(cause)) || message.startsWith('SASL'))
+    return `${name} was reached, but cannot be used: ${message}.`;
   return `${name} cannot be reached: ${message || 'no response'}.`;
 }

@@ -34,6 +34,20 @@ describe('A management call that is repeated with its Idempotency-Key', () => {
     if (status !== 'queued') await api.become(id, status);
     return id;
   };
+  const plan = async () => {
+    const name = `plan-${randomUUID()}`.slice(0, 40);
+    await api.ask(OPERATOR, `PUT /admin/plans/${name}`, { limits: { perMinute: 1, perDay: 1 } });
+    return name;
+  };
+  const bannedKey = async () => {
+    const { keyId } = await createdKey('banned');
+    await api.sql(
+      `INSERT INTO sluice.offences (key_id, account_id, bans, banned_at_ms, banned_until_ms, reason)
+       VALUES ($1, $2, 1, $3, $4, 'went on')`,
+      [keyId, account.id, Date.now(), Date.now() + 3_600_000],
+    );
+    return keyId;
+  };
   const everything = () => new Date(Date.now() + 60_000).toISOString();
 
   const cases: Case[] = [
@@ -102,6 +116,18 @@ describe('A management call that is repeated with its Idempotency-Key', () => {
       ...{ name: 'an operator that revokes a key', by: () => OPERATOR, status: 204 },
       route: () => Promise.resolve(`DELETE /admin/accounts/${account.id}/api-keys/${account.keyId}`),
     },
+    {
+      ...{ name: 'an operator that deletes an account', by: () => OPERATOR, status: 202 },
+      route: async () => `DELETE /admin/accounts/${(await api.signUp()).id}`,
+    },
+    {
+      ...{ name: 'an operator that deletes a plan', by: () => OPERATOR, status: 204 },
+      route: async () => `DELETE /admin/plans/${await plan()}`,
+    },
+    {
+      ...{ name: 'an operator that lifts a ban', by: () => OPERATOR, status: 204 },
+      route: async () => `DELETE /admin/bans/${await bannedKey()}`,
+    },
   ];
 
   /** What there is of all that management calls make or end, but for the times of changes. */
@@ -111,7 +137,9 @@ describe('A management call that is repeated with its Idempotency-Key', () => {
               (SELECT array_agg(id || ' ' || (revoked_at IS NULL) || ' ' || coalesce(expires_at::text, '') ORDER BY id)
                FROM sluice.api_keys) AS keys,
               (SELECT array_agg(id || md5(secrets::text) ORDER BY id) FROM sluice.endpoints) AS endpoints,
-              (SELECT array_agg(id || status || retries ORDER BY id) FROM sluice.messages) AS messages`,
+              (SELECT array_agg(id || status || retries ORDER BY id) FROM sluice.messages) AS messages,
+              (SELECT array_agg(name || version ORDER BY name) FROM sluice.plans) AS plans,
+              (SELECT array_agg(to_jsonb(o) ORDER BY key_id) FROM sluice.offences o) AS offences`,
     );
   const shownOf = ({ status, headers, bytes }: HttpResponse) => [status, headers.location, bytes.toString()];
 
@@ -130,7 +158,9 @@ describe('A management call that is repeated with its Idempotency-Key', () => {
     }
     expect(await state()).toEqual(after);
     // The same key for other things.
-    const elsewhere = path.replace(/_\w{26}(?!.*_\w{26})/, '_01h455vb4pex5vsknk084sn02q');
+    const elsewhere = path.replace(/(_\w{26}|plan-[\w-]+)(?!.*_\w{26})/, (last) =>
+      last.startsWith('_') ? '_01h455vb4pex5vsknk084sn02q' : 'plan-other',
+    );
     const reused = await api.ask(by(), other === undefined ? elsewhere : path, other, key);
     expectProblem(reused, 422, 'idempotency_key_reused');
     expect(await state()).toEqual(after);

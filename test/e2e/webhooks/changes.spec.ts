@@ -56,6 +56,23 @@ describe('A change of an endpoint holds for each attempt that begins after the r
     expect((await delivered())?.path).toBe(path);
   });
 
+  it('another URL, whatever the one before answers afterwards', async () => {
+    const { path: before, url: old } = newUrl();
+    const { path, url } = newUrl();
+    for (const status of [410, 500]) {
+      let answer: () => void = () => undefined;
+      receiver.url(before, (response) => (answer = () => response.writeHead(status).end()));
+      await ask(`PATCH /endpoints/${endpoint.id}`, { url: old });
+      const id = await sent();
+      await until(() => requestFor(id) !== undefined);
+      await ask(`PATCH /endpoints/${endpoint.id}`, { url });
+      answer();
+      await until(async () => (await ask(`GET /messages/${id}`)).body.status === 'delivered');
+      expect(receiver.ids(path).filter((one) => one === id)).toEqual([id]);
+      expect((await ask(`GET /endpoints/${endpoint.id}`)).body).toMatchObject({ enabled: true, failingSince: null });
+    }
+  });
+
   it.each([0, 60])('a new secret, with a grace of %s seconds', async (graceSeconds) => {
     const { secret } = (await ask(`POST /endpoints/${endpoint.id}/rotate-secret`, { graceSeconds }))
       .body as unknown as Issued;

@@ -156,16 +156,27 @@ export class AdminAccountsController {
       'event streams end; deliveries that have started are finished. Its messages, keys, endpoints and names are then ' +
       'removed in the background. The response is the same when the account is deleted again.',
     path: { id: ACCOUNT_ID },
-    response: { description: 'The account is deleted, and its data is being removed.', body: DELETION },
-    errors: ['account_not_found'],
+    headers: REPEATABLE.headers,
+    response: {
+      description: 'The account is deleted, and its data is being removed.',
+      body: DELETION,
+      headers: REPEATABLE.responseHeaders,
+    },
+    errors: ['account_not_found', ...REPEATABLE.errors],
   })
-  async remove(@Param('id') id: string, @CurrentOperator() operator: string): Promise<object> {
-    return this.audit.record(operator, async () => {
+  async remove(
+    @Param('id') id: string,
+    @CurrentOperator() operator: string,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<object> {
+    const work = async () => {
       const deletion = await this.deleteAccount.execute(id);
       const about = { action: 'account.deleted', subject: id, accountId: id };
       const change = deletion.isNew ? { ...about, before: { deleted: false }, after: { deleted: true } } : null;
       return { result: deletionView(deletion), change };
-    });
+    };
+    return this.repeats.atomically({ request, reply, body: null }, () => this.audit.record(operator, work));
   }
 
   @Get(':id/api-keys')

@@ -14,6 +14,7 @@ import type { Limits } from '#kernel/limits.js';
 import type { Page } from '#kernel/page.js';
 import { ForOperators } from '#platform/http/access/access.js';
 import { CurrentOperator } from '#platform/http/access/caller.js';
+import { REPEATABLE, Repeats } from '#platform/http/access/repeats.js';
 import { JsonBody } from '#platform/http/body/json-body.js';
 import { pageOf, PAGING, readPage, type PageView } from '#platform/http/body/paging.js';
 import { Field, header, Operation, Section } from '#platform/http/openapi/operation.js';
@@ -74,6 +75,7 @@ export class PlansController {
   constructor(
     private readonly plans: Plans,
     private readonly audit: Audit,
+    private readonly repeats: Repeats,
     @Inject(SIGNUP_PLAN) private readonly signupPlan: string,
   ) {}
 
@@ -166,22 +168,24 @@ export class PlansController {
     summary: 'Delete a plan',
     description: 'Only a plan that no account has, and that new accounts do not get, can be deleted.',
     path: { name: PLAN_NAME_SCHEMA },
-    headers: IF_MATCH,
-    response: { description: 'The plan was deleted.' },
-    errors: ['plan_not_found', 'plan_in_use', 'plan_changed'],
+    headers: { ...IF_MATCH, ...REPEATABLE.headers },
+    response: { description: 'The plan was deleted.', headers: REPEATABLE.responseHeaders },
+    errors: ['plan_not_found', 'plan_in_use', 'plan_changed', ...REPEATABLE.errors],
   })
   async delete(
     @Param('name') name: string,
     @CurrentOperator() operator: string,
-    @Req() { headers }: FastifyRequest,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<void> {
-    const expected = expectedOf({ 'if-match': headers['if-match'] });
-    if (name === this.signupPlan) throw planInUse('new accounts get it (SIGNUP_PLAN).');
-    await this.audit.record(operator, async () => {
+    const expected = expectedOf({ 'if-match': request.headers['if-match'] });
+    const work = async () => {
+      if (name === this.signupPlan) throw planInUse('new accounts get it (SIGNUP_PLAN).');
       const before = termsView(await this.plans.remove(name, expected));
       const change = { action: 'plan.deleted', subject: name, accountId: null, before, after: null };
       return { result: undefined, change };
-    });
+    };
+    await this.repeats.atomically({ request, reply, body: null }, () => this.audit.record(operator, work));
   }
 }
 

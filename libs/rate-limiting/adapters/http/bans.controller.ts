@@ -1,9 +1,11 @@
-import { Controller, Delete, Get, HttpCode, Param, Query } from '@nestjs/common';
+import { Controller, Delete, Get, HttpCode, Param, Query, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Audit } from '#accounts/index.js';
 import type { FieldError } from '#kernel/domain-error.js';
 import { isTypeId } from '#kernel/typeid.js';
 import { ForOperators } from '#platform/http/access/access.js';
 import { CurrentOperator } from '#platform/http/access/caller.js';
+import { REPEATABLE, Repeats } from '#platform/http/access/repeats.js';
 import { Operation, Section } from '#platform/http/openapi/operation.js';
 import { idOf, time, viewModel } from '#platform/http/openapi/schema.js';
 import { pageModel, pageOf, PAGING, readPage, type PageView } from '#platform/http/body/paging.js';
@@ -32,6 +34,7 @@ export class BansController {
   constructor(
     private readonly bans: Bans,
     private readonly audit: Audit,
+    private readonly repeats: Repeats,
   ) {}
 
   @Get()
@@ -59,14 +62,21 @@ export class BansController {
     summary: 'Lift a ban',
     description: 'Ends the ban of a key. Earlier bans no longer prolong the next one.',
     path: { keyId: KEY_ID },
-    response: { description: 'The ban was lifted.' },
-    errors: ['ban_not_found'],
+    headers: REPEATABLE.headers,
+    response: { description: 'The ban was lifted.', headers: REPEATABLE.responseHeaders },
+    errors: ['ban_not_found', ...REPEATABLE.errors],
   })
-  async lift(@Param('keyId') keyId: string, @CurrentOperator() operator: string): Promise<void> {
-    await this.audit.record(operator, async () => {
+  async lift(
+    @Param('keyId') keyId: string,
+    @CurrentOperator() operator: string,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<void> {
+    const work = async () => {
       const { accountId, keyId: subject, ...before } = await this.bans.lift(keyId);
       return { result: undefined, change: { action: 'ban.lifted', subject, accountId, before, after: null } };
-    });
+    };
+    await this.repeats.atomically({ request, reply, body: null }, () => this.audit.record(operator, work));
   }
 }
 

@@ -7,7 +7,7 @@ import { withTimeout } from '#kernel/timeout.js';
 import type { StorageCap } from '#messages/index.js';
 import { storedBytes } from './stored-bytes.js';
 import type { DeliveryResult, DueEndpoint, EndpointDeliveries, LeasedDelivery } from '../endpoint-deliveries.js';
-import { disablesBecause, isSuccess, nextAttemptIn } from '../../domain/attempt-result.js';
+import { disablesBecause, isSuccess, nextAttemptIn, type Received } from '../../domain/attempt-result.js';
 import { matchesType, toReason } from '#messages/index.js';
 import { TYPES_CHANGED } from '../../domain/endpoint-outcome.js';
 import { AUTOMATIC_REASONS, disable, type AutomaticReason, type Endpoint } from '../../domain/endpoint.js';
@@ -217,12 +217,16 @@ export class WebhookSender {
     const release = this.places.take(delivery);
     try {
       const target = (await targets).get(delivery.endpointId);
-      const result = await this.attempt(delivery, target);
+      const attempted = await this.attempt(delivery, target);
       // Before the result is stored, so that the next request need not wait. A delivery that ended without a request counts
       // as a success: it says nothing about the receiver.
-      release(result.outcome === 'delivered' || result.url === null);
+      release(attempted.outcome === 'delivered' || attempted.url === null);
       // Before, too: what failed because its endpoint is gone does not count against the message.
-      if (target !== undefined && result.outcome !== 'delivered') await this.disableIfDue(target, result);
+      const current =
+        target === undefined || attempted.outcome === 'delivered' ? null : await this.disableIfDue(target, attempted);
+      // That it is gone was said of another URL.
+      const isOld = current?.enabled === true && current.url !== attempted.url;
+      const result = isOld ? this.failed(attempted, { status: null, retryAfter: null }) : attempted;
       await this.settle(result);
       this.storage.countAttempt(delivery.accountId, storedBytes(result), this.clock.now());
       if (result.outcome === 'retried') this.lookIn(result.retryMs);
@@ -249,11 +253,14 @@ export class WebhookSender {
     // Our shutdown may have ended the request, which is not the receiver's fault: the lease expires, and the delivery
     // starts again.
     if (this.graceIsOver) throw new Error('The worker has stopped during the request.');
-    const failures = delivery.failures + 1;
-    const received = { status, retryAfter };
+    return this.failed({ ...answered, outcome: 'failed', error }, { status, retryAfter });
+  }
+
+  /** A failed attempt, which is repeated if there is another one. */
+  private failed(result: DeliveryResult, received: Received): DeliveryResult {
+    const failures = result.delivery.failures + 1;
     const retryMs = nextAttemptIn(received, failures, this.terms.retrySeconds, this.clock.now(), this.random());
-    if (retryMs === null) return { ...answered, outcome: 'failed', error };
-    return { ...answered, outcome: 'retried', retryMs, error };
+    return retryMs === null ? result : { ...result, outcome: 'retried', retryMs };
   }
 
   private async post({ messageId, content, createdAt, traceparent }: LeasedDelivery, target: Target) {
@@ -270,12 +277,18 @@ export class WebhookSender {
     }
   }
 
-  /** Decides by the endpoint as it is now: its account may have changed it since the request was sent. */
-  private async disableIfDue({ endpoint: asked }: Target, { responseStatus, url }: DeliveryResult): Promise<void> {
-    if (url === null) return;
+  /**
+   * Decides by the endpoint as it is now: its account may have changed it since the request was sent.
+   * @returns the endpoint as it is now; null when the request was no reason to look
+   */
+  private async disableIfDue(
+    { endpoint: asked }: Target,
+    { responseStatus, url }: DeliveryResult,
+  ): Promise<Endpoint | null> {
+    if (url === null) return null;
     const now = this.clock.now();
     const request = { status: responseStatus, url, now, disableAfterMs: this.terms.disableAfterMs };
-    if (disablesBecause(asked, request) === null) return;
+    if (disablesBecause(asked, request) === null) return null;
     try {
       const endpoint = await this.endpoints.update(asked.accountId, asked.id, (current) => {
         const reason = current.enabled ? disablesBecause(current, request) : null;
@@ -284,8 +297,10 @@ export class WebhookSender {
       const reason = AUTOMATIC_REASONS.find((one) => one === endpoint?.disabledReason);
       // By identity: another worker may have disabled it at the same time.
       if (reason !== undefined && endpoint?.disabledAt === now) this.observer.disabled(reason, endpoint);
+      return endpoint;
     } catch (error) {
       this.observer.failed(error);
+      return null;
     }
   }
 

@@ -13,8 +13,25 @@ const FIELDS = [
   ...['ats', 'delay', 'priority', 'opts'],
 ] as const;
 
-/** Our data has this many bytes at least. It is not read: it contains the text. */
-const LEAST_DATA = 100;
+/**
+ * Which jobs (KEYS) have the data of their messages (ARGV): 1 or 0 for each. The server looks, since the data contains the
+ * text; that of a long one is not worth the time, for which it does nothing else.
+ */
+const HAVE_DATA = `
+  local found = {}
+  for index, key in ipairs(KEYS) do
+    local length = redis.pcall('HSTRLEN', key, 'data')
+    if type(length) ~= 'number' then
+      found[index] = 0
+    elseif length > 65536 then
+      found[index] = 1
+    else
+      local data = redis.call('HGET', key, 'data') or ''
+      local isOf = string.find(data, '"' .. ARGV[index] .. '"', 1, true)
+      found[index] = isOf and string.find(data, '^{.*}$') and 1 or 0
+    end
+  end
+  return found`;
 
 /** Jobs that are read by one round trip. */
 const AT_ONCE = 1_000;
@@ -58,16 +75,21 @@ export async function storedJobs(
 
 async function readJobs(shard: RedisShard, ids: readonly string[], jobs: Map<string, StoredJob>): Promise<void> {
   const found = await shard.fields(ids, ...FIELDS);
-  const lengths = await shard.read<number>((pipeline) =>
-    ids.reduce((all, id) => all.hstrlen(shard.key(id), 'data'), pipeline),
+  const [haveData = null] = await shard.read<number[]>((pipeline) =>
+    pipeline.eval(HAVE_DATA, ids.length, ...ids.map((id) => shard.key(id)), ...ids.map(messageOf)),
   );
   for (const [index, id] of ids.entries()) {
     const fields = found[index];
     if (fields === undefined) continue;
-    if (fields[0] !== null && (lengths[index] ?? 0) >= LEAST_DATA && isReadable(fields)) jobs.set(id, toJob(fields));
+    if (fields[0] !== null && haveData?.[index] === 1 && isReadable(fields)) jobs.set(id, toJob(fields));
     // For example, a worker has started what was evicted, and has so stored a part of it again.
     else if (fields.some((value) => value !== null)) jobs.set(id, { ended: 'broken', end: GONE });
   }
+}
+
+/** The id of a job is that of its message, for a retry followed by its number. */
+function messageOf(jobId: string): string {
+  return jobId.replace(/\..*$/, '');
 }
 
 /** Whether BullMQ can read these: it fails otherwise, and the job stays where it is. */
