@@ -1,7 +1,7 @@
 import { GONE, type JobEndRow } from '../job-ends.js';
 import type { RedisQueueConnection } from '../../redis/redis-queue-connection.js';
 import type { RedisShard } from './redis-shard.js';
-import { WAITING_JOBS } from './waiting-jobs.lua.js';
+import { HAVE_DATA, WAITING_JOBS } from './stored-jobs.lua.js';
 
 /*
  * Only the files of this folder know BullMQ's keys and scripts. They are its internals: the version is pinned, and
@@ -12,26 +12,6 @@ const FIELDS = [
   ...['timestamp', 'finishedOn', 'returnvalue', 'failedReason', 'processedOn', 'pb', 'atm', 'stc'],
   ...['ats', 'delay', 'priority', 'opts'],
 ] as const;
-
-/**
- * Which jobs (KEYS) have the data of their messages (ARGV): 1 or 0 for each. The server looks, since the data contains the
- * text; that of a long one is not worth the time, for which it does nothing else.
- */
-const HAVE_DATA = `
-  local found = {}
-  for index, key in ipairs(KEYS) do
-    local length = redis.pcall('HSTRLEN', key, 'data')
-    if type(length) ~= 'number' then
-      found[index] = 0
-    elseif length > 65536 then
-      found[index] = 1
-    else
-      local data = redis.call('HGET', key, 'data') or ''
-      local isOf = string.find(data, '"' .. ARGV[index] .. '"', 1, true)
-      found[index] = isOf and string.find(data, '^{.*}$') and 1 or 0
-    end
-  end
-  return found`;
 
 /** Jobs that are read by one round trip. */
 const AT_ONCE = 1_000;
@@ -53,7 +33,7 @@ export async function waitingJobs(connection: RedisQueueConnection, ids: readonl
     const keys = [shard.key('prioritized'), shard.key('delayed')] as const;
     for (let start = 0; start < shardIds.length; start += AT_ONCE) {
       const some = shardIds.slice(start, start + AT_ONCE);
-      const found = await shard.redis.eval(WAITING_JOBS, 2, ...keys, shard.key(''), LEAST_DATA, ...some);
+      const found = await shard.redis.eval(WAITING_JOBS, 2, ...keys, shard.key(''), ...some);
       for (const position of found as number[]) waiting.add(some[position - 1] ?? '');
     }
   }
@@ -76,7 +56,7 @@ export async function storedJobs(
 async function readJobs(shard: RedisShard, ids: readonly string[], jobs: Map<string, StoredJob>): Promise<void> {
   const found = await shard.fields(ids, ...FIELDS);
   const [haveData = null] = await shard.read<number[]>((pipeline) =>
-    pipeline.eval(HAVE_DATA, ids.length, ...ids.map((id) => shard.key(id)), ...ids.map(messageOf)),
+    pipeline.eval(HAVE_DATA, ids.length, ...ids.map((id) => shard.key(id)), ...ids),
   );
   for (const [index, id] of ids.entries()) {
     const fields = found[index];
@@ -85,11 +65,6 @@ async function readJobs(shard: RedisShard, ids: readonly string[], jobs: Map<str
     // For example, a worker has started what was evicted, and has so stored a part of it again.
     else if (fields.some((value) => value !== null)) jobs.set(id, { ended: 'broken', end: GONE });
   }
-}
-
-/** The id of a job is that of its message, for a retry followed by its number. */
-function messageOf(jobId: string): string {
-  return jobId.replace(/\..*$/, '');
 }
 
 /** Whether BullMQ can read these: it fails otherwise, and the job stays where it is. */
