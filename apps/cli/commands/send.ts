@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises';
-import { buffer } from 'node:stream/consumers';
+import { createReadStream } from 'node:fs';
 import type { Command } from 'commander';
 import { MAX_TEXT_BYTES } from '../batch/lines.js';
 import { sendBatch, type BatchOptions } from '../batch/send-batch.js';
 import { filled, integer, readable, visibleAscii, withExamples } from '../input/arguments.js';
+import { readAtMost } from '../input/streams.js';
 import { addFieldOptions, fieldsOf } from '../input/message-fields.js';
 import { timeOption } from '../input/times.js';
 import type { Context } from '../support/context.js';
@@ -81,19 +81,25 @@ async function sendOne(message: string | undefined, options: Options, context: C
 function sendable(text: string): string {
   if (text === '') throw new CliError('The message is empty.', EXIT.usage);
   if (text.includes('\0')) throw new CliError('A message cannot contain the character NUL.', EXIT.usage);
-  if (Buffer.byteLength(text) > MAX_TEXT_BYTES) {
-    throw new CliError(`A message has at most ${MAX_TEXT_BYTES.toLocaleString('en-US')} bytes.`, EXIT.usage);
-  }
+  if (Buffer.byteLength(text) > MAX_TEXT_BYTES) throw tooLong();
   return text;
 }
 
+function tooLong(): CliError {
+  return new CliError(`A message has at most ${MAX_TEXT_BYTES.toLocaleString('en-US')} bytes.`, EXIT.usage);
+}
+
+/** Of one that is too long, enough to know. */
 async function readAll(file: string | undefined): Promise<Buffer> {
-  if (file !== undefined && file !== '-') return readable(() => readFile(file));
+  if (file !== undefined && file !== '-') {
+    return readable(file, () => readAtMost(createReadStream(file), MAX_TEXT_BYTES + 1));
+  }
   if (process.stdin.isTTY) throw new CliError('There is no message: name one, or pipe it in.', EXIT.usage);
-  return buffer(process.stdin);
+  return readAtMost(process.stdin, MAX_TEXT_BYTES + 1);
 }
 
 function decode(bytes: Buffer): string {
+  if (bytes.length > MAX_TEXT_BYTES) throw tooLong();
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
