@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { faultOf, Programs, TEXTS } from '../docs/programs.js';
-import { COMPRESSED, ENDLESS, FINAL, PASSING, type Fault } from '../support/hostile-proxy.js';
+import { COMPRESSED, ENDLESS, FINAL, FLOODS, PASSING, type Fault } from '../support/hostile-proxy.js';
 import { describeUnless } from '../support/skipping.js';
 
 interface Sent {
@@ -74,6 +74,19 @@ export function describeClient({ language, needs, prepare, command, env, canForg
       );
       const messages = await stored();
       expect(sent.map(({ id, error }) => messages.get(id ?? '')?.text ?? error)).toEqual(titles);
+    });
+
+    it('reads no more of a response without end than Sluice would send', async () => {
+      for (const [text, fault] of Object.entries(FLOODS)) {
+        const [sent, failed] = await send([
+          { text, url: programs.proxy.with(fault), timeout: 10 },
+          { text, url: programs.proxy.with(...Array<Fault>(9).fill(fault)), tries: 2, timeout: 10 },
+        ]);
+        expect((await stored()).get(sent?.id ?? '')?.text ?? sent?.error).toBe(text);
+        // A client that does not decompress this gets few bytes.
+        if (failed?.error === 'timed_out' && text.includes('deflate')) continue;
+        expect(failed?.error).toBe('unexpected_response');
+      }
     });
 
     it('reads a compressed response, asked or not', async () => {

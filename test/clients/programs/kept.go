@@ -24,7 +24,7 @@ type task struct {
 	Cases       []struct {
 		URL, Text, Key, Body, Secret string
 		Headers                      map[string]string
-		Timeout                      int
+		Timeout, Tries               int
 	}
 }
 
@@ -42,11 +42,11 @@ func main() {
 	must(json.NewEncoder(os.Stdout).Encode(does[given.Do]()))
 }
 
-func client(url string) *sluice.Client { return clientWith(url, 0) }
+func client(url string) *sluice.Client { return clientWith(url, 0, 0) }
 
-func clientWith(url string, timeoutSeconds int) *sluice.Client {
+func clientWith(url string, timeoutSeconds, tries int) *sluice.Client {
 	timeout := time.Duration(timeoutSeconds) * time.Second
-	made, err := sluice.New(sluice.Options{APIKey: os.Getenv("KEY"), BaseURL: url, Timeout: timeout})
+	made, err := sluice.New(sluice.Options{APIKey: os.Getenv("KEY"), BaseURL: url, Timeout: timeout, MaxTries: tries})
 	must(err)
 	return made
 }
@@ -79,7 +79,7 @@ func send() any {
 			if one.Key != "" {
 				keys = append(keys, one.Key)
 			}
-			sent, err := clientWith(one.URL, one.Timeout).Send(background, sluice.NewMessage{Message: one.Text}, keys...)
+			sent, err := clientWith(one.URL, one.Timeout, one.Tries).Send(background, sluice.NewMessage{Message: one.Text}, keys...)
 			results[at] = map[string]any{"id": nil, "error": codeOf(err)}
 			if err == nil {
 				results[at]["id"] = sent.ID
