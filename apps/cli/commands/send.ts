@@ -8,6 +8,7 @@ import { addFieldOptions, fieldsOf } from '../input/message-fields.js';
 import { timeOption } from '../input/times.js';
 import type { Context } from '../support/context.js';
 import { CliError, EXIT } from '../support/exit-codes.js';
+import { stopSignal } from '../support/signals.js';
 import { visible } from '../support/visible.js';
 
 interface Options extends BatchOptions {
@@ -71,7 +72,13 @@ async function sendOne(message: string | undefined, options: Options, context: C
   const { deliverAt, idempotencyKey } = options;
   const sluice = context.sluice();
   const text = sendable(message !== undefined && message !== '-' ? message : decode(await readAll(options.file)));
-  const sent = await sluice.messages.send(text, { ...fieldsOf(options), deliverAt, idempotencyKey });
+  const signal = stopSignal();
+  const sent = await sluice.messages
+    .send(text, { ...fieldsOf(options), deliverAt, idempotencyKey, signal })
+    .catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+      throw new CliError('Interrupted. Whether the message is stored is unknown.', EXIT.interrupted);
+    });
   context.output.result(sent, () => visible(sent.id));
   if (context.output.isTerminal)
     context.output.success(deliverAt === undefined ? 'Queued' : `Scheduled for ${deliverAt}`);
