@@ -200,7 +200,9 @@ class Transport:
         except (OSError, http.client.HTTPException, zlib.error) as cause:
             reason = getattr(cause, "reason", cause)
             is_late = isinstance(reason, (TimeoutError, socket.timeout))
-            failed = ConnectionFailed(f"{what} failed: {reason}", "timed_out" if is_late else "connection_failed")
+            # Some of it may be what a server or a proxy said.
+            text = re.sub(r"[\x00-\x1f\x7f-\x9f]+", " ", str(reason)).strip()
+            failed = ConnectionFailed(f"{what} failed: {text}", "timed_out" if is_late else "connection_failed")
             failed.was_not_sent = isinstance(reason, (ConnectionRefusedError, socket.gaierror))  # type: ignore[attr-defined]
             raise failed from cause
         self.rate_limit = _rate_limit_of(headers) or self.rate_limit
@@ -338,8 +340,13 @@ def _address_of(base_url: str) -> str:
     """Without credentials, which errors would show."""
     if not base_url:
         raise ValueError("base_url is missing: the address of the server, such as https://sluice.example.com.")
-    url = parse.urlsplit(base_url)
-    if url.scheme not in ("http", "https") or not url.hostname or "@" in url.netloc or url.query or url.fragment:
+    try:
+        url = parse.urlsplit(base_url)
+        # Asking for an invalid port is an error.
+        is_address = url.scheme in ("http", "https") and url.hostname and url.port != 0 and "@" not in url.netloc
+    except ValueError:
+        is_address = False
+    if not is_address or re.search(r"[?#\s\x00-\x1f\x7f]", base_url):
         raise ValueError("base_url must be an http: or https: URL without user, password, query and fragment.")
     return base_url.rstrip("/")
 

@@ -107,7 +107,7 @@ def verify():
 
 def missing():
     names = {}
-    for key, url in [("", "http://127.0.0.1"), ("slc_x", ""), ("slc_x", "127.0.0.1:3000"), ("a b", "http://127.0.0.1")]:
+    for key, url in task["made"]:
         try:
             Sluice(key, url)
         except ValueError as error:
