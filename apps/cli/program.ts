@@ -36,7 +36,8 @@ export class Program {
     private readonly args: readonly string[],
     operatorCommands: readonly AddCommand[] = [],
   ) {
-    this.isJson = args.includes('--json');
+    const end = args.indexOf('--');
+    this.isJson = args.slice(0, end < 0 ? args.length : end).includes('--json');
     this.command
       .description('Send, follow and consume the messages of Sluice')
       .option('--json', 'print JSON: one document, or one a line where results arrive one after another')

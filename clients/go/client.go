@@ -50,11 +50,16 @@ func New(options Options) (*Client, error) {
 	}
 	address, err := url.Parse(options.BaseURL)
 	if err != nil || (address.Scheme != "http" && address.Scheme != "https") || address.Host == "" ||
-		address.User != nil || address.RawQuery != "" || address.Fragment != "" {
+		address.User != nil || strings.ContainsAny(options.BaseURL, "?#") || !isPort(address.Port()) {
 		// Without the address, which may have a password.
 		return nil, errors.New("sluice: BaseURL must be an http: or https: URL without user, password, query and fragment")
 	}
 	return &Client{newTransport(options)}, nil
+}
+
+func isPort(text string) bool {
+	port, err := strconv.ParseUint(text, 10, 16)
+	return text == "" || (err == nil && port > 0)
 }
 
 // FromEnv makes a client with SLUICE_API_KEY and SLUICE_BASE_URL of the environment.

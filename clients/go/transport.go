@@ -23,6 +23,8 @@ const (
 	// A limit can be raised and a ban be lifted: one request in a while finds out.
 	probeInterval = time.Minute
 	maxSpread     = time.Second
+	// The bytes of a response, and those of its request: a page of a list has at most 25 MB, a batch is repeated.
+	maxBody = 30_000_000
 )
 
 // call is a request, and how it may be repeated.
@@ -144,9 +146,15 @@ func (t *transport) try(ctx context.Context, c call, body []byte, result any) er
 		return t.failed(ctx, c, err)
 	}
 	defer response.Body.Close()
-	content, err := io.ReadAll(response.Body)
+	// What is not from Sluice may have no end, or become long only when it is decompressed.
+	limit := maxBody + len(body)
+	content, err := io.ReadAll(io.LimitReader(response.Body, int64(limit)+1))
 	if err != nil {
 		return t.failed(ctx, c, err)
+	}
+	isTooLong := len(content) > limit
+	if isTooLong {
+		content = nil
 	}
 	if response.StatusCode < 200 || response.StatusCode >= 300 {
 		failure := errorOf(response, content)
@@ -157,7 +165,14 @@ func (t *transport) try(ctx context.Context, c call, body []byte, result any) er
 	}
 	if response.StatusCode != http.StatusNoContent || c.field != "" {
 		if err := read(content, c.field, result); err != nil {
-			message := fmt.Sprintf("the response has the status %d, but not the JSON of Sluice: check BaseURL and proxies", response.StatusCode)
+			fault := "not the JSON"
+			if isTooLong {
+				fault = "is longer than any"
+			}
+			message := fmt.Sprintf("the response has the status %d, but %s of Sluice: check BaseURL and proxies", response.StatusCode, fault)
+			if c.method != http.MethodGet {
+				message += "; the outcome is unknown"
+			}
 			return &Error{Code: "unexpected_response", Message: message, Status: response.StatusCode, Cause: err}
 		}
 	}

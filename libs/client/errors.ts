@@ -110,6 +110,12 @@ const CLASSES: Readonly<Record<number, new (details: ErrorDetails) => SluiceErro
   429: RateLimitError,
 };
 
+/** The error for a response of success that is not from Sluice. */
+export function unexpected(fault: string, status: number, cause?: unknown): ServerError {
+  const message = `The response has the status ${status}, but ${fault}`;
+  return new ServerError({ message, code: 'unexpected_response', status, cause });
+}
+
 /** The error that a response stands for. */
 export function errorOf(response: Response, body: string): SluiceError {
   const { status, headers } = response;

@@ -1,4 +1,4 @@
-import { ServerError, SluiceError } from './errors.js';
+import { SluiceError, unexpected } from './errors.js';
 import { backoffMs, onAbort, sleep } from './timing.js';
 import type { CallOptions, Transport } from './transport.js';
 import type { Message, MessageStatus } from './types.js';
@@ -90,12 +90,15 @@ async function* chunksOf(response: Response, signal: AbortSignal | undefined): A
   }
 }
 
+/** The largest message has 262,144 bytes, each of which may be an escape of six characters. */
+const MAX_EVENT_LENGTH = 8_000_000;
+
 /** What can't be read is reported like a connection that was lost, and the stream goes on after it. */
 function messageIn(data: string): Message {
   try {
     return JSON.parse(data) as Message;
   } catch (cause) {
-    throw new ServerError({ message: 'An event is not JSON.', code: 'unexpected_response', status: 200, cause });
+    throw unexpected('an event is not JSON.', 200, cause);
   }
 }
 
@@ -110,12 +113,16 @@ async function* parse(chunks: AsyncIterable<string>): AsyncGenerator<ServerSentE
   let id: string | undefined;
   let event: string | undefined;
   let data: string[] = [];
+  let length = 0;
   for await (const line of linesOf(chunks)) {
+    length += line.length;
+    if (length > MAX_EVENT_LENGTH) throw unexpected('an event is longer than any of Sluice.', 200);
     const [, name, value = ''] = /^([^:]*):? ?([^]*)$/.exec(line) ?? [];
     if (line === '') {
       yield { id, event, data: data.join('\n') };
       id = event = undefined;
       data = [];
+      length = 0;
     } else if (name === 'id') id = value;
     else if (name === 'event') event = value;
     else if (name === 'data') data.push(value);
@@ -128,9 +135,13 @@ async function* linesOf(chunks: AsyncIterable<string>): AsyncGenerator<string, v
   let isAfterCr = false;
   for await (const chunk of chunks) {
     if (chunk === '') continue;
-    const lines = (line + (isAfterCr ? chunk.replace(/^\n/, '') : chunk)).split(/\r\n|\r|\n/);
+    const [first = '', ...more] = (isAfterCr ? chunk.replace(/^\n/, '') : chunk).split(/\r\n|\r|\n/);
     isAfterCr = chunk.endsWith('\r');
-    line = lines.pop() ?? '';
-    yield* lines;
+    line += first;
+    if (line.length > MAX_EVENT_LENGTH) throw unexpected('an event is longer than any of Sluice.', 200);
+    if (more.length === 0) continue;
+    yield line;
+    line = more.pop() ?? '';
+    yield* more;
   }
 }

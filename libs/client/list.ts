@@ -16,7 +16,8 @@ export class List<Item> implements AsyncIterable<Item> {
   async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
     for (let page = await this.#load(); ; page = await this.#load(page.nextCursor)) {
       yield* page.data;
-      if (page.nextCursor === null) return;
+      // Without one, the next page would be the first again.
+      if (!page.nextCursor) return;
     }
   }
 }

@@ -1,4 +1,5 @@
-import { ConnectionError, errorOf, RateLimitError, ServerError, SluiceError } from './errors.js';
+import { textOf } from './body.js';
+import { ConnectionError, errorOf, RateLimitError, SluiceError, unexpected } from './errors.js';
 import { List } from './list.js';
 import { Pause } from './pause.js';
 import { readRateLimit, type RateLimit } from './rate-limit.js';
@@ -81,7 +82,7 @@ interface Sent {
   readonly redirect: 'manual';
 }
 
-type Read<T> = (response: Response) => Promise<T> | T;
+type Read<T> = (response: Response, sent: string | null) => Promise<T> | T;
 
 /** Sends requests, and repeats them where that is safe. */
 export class Transport {
@@ -105,16 +106,17 @@ export class Transport {
   /** A call whose response is JSON, or empty. Others of success are of proxies, and say nothing about the outcome. */
   json<T>(method: string, path: string, call: Call = {}): Promise<T> {
     const { field = method === 'DELETE' ? null : undefined } = call;
-    return this.send(method, path, call, async (response) => {
-      const text = await response.text();
+    return this.send(method, path, call, async (response, sent) => {
+      const text = await textOf(response, sent);
       if (response.status === 204 && field === null) return undefined as T;
       try {
-        const result = JSON.parse(text) as Record<string, unknown>;
+        const result = JSON.parse(text ?? '') as Record<string, unknown>;
         if (field == null ? Object.keys(result).length > 0 : result[field] != null) return result as T;
         throw new TypeError('It lacks what a result has.');
       } catch (cause) {
-        const message = `The response has the status ${response.status}, but not the JSON of Sluice: check baseUrl and proxies.`;
-        throw new ServerError({ message, code: 'unexpected_response', status: response.status, cause });
+        const fault = text === null ? 'is longer than any' : 'not the JSON';
+        const doubt = method === 'GET' ? '' : ' The outcome is unknown.';
+        throw unexpected(`${fault} of Sluice: check baseUrl and proxies.${doubt}`, response.status, cause);
       }
     });
   }
@@ -195,11 +197,11 @@ export class Transport {
         });
         this.rateLimit = readRateLimit(response.headers) ?? this.rateLimit;
         if (response.ok) {
-          const result = await read(response);
+          const result = await read(response, sent.body);
           this.#pause.succeeded(startedAt);
           return result;
         }
-        const error = errorOf(response, await response.text());
+        const error = errorOf(response, (await textOf(response, sent.body)) ?? '');
         if (error instanceof RateLimitError) this.#pause.begin(error);
         throw error;
       } catch (error) {

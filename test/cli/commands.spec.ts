@@ -274,7 +274,7 @@ describe('The command line', () => {
       [['listen', '--forward-to', 'http://:secret@127.0.0.1/', '--yes'], 2, [/--forward-to must be (?!.*secret)/]],
       [['list', '--base-url', 'nowhere'], 2, [/--base-url must be a URL like/]],
       [['list', '--base-url', 'http://:secret@127.0.0.1'], 2, [/--base-url must be a URL like (?!.*secret)/]],
-      [['send', '--batch', 'nofile'], 2, [/The file cannot be read: ENOENT/]],
+      [['send', '--batch', 'nofile'], 2, [/nofile cannot be read: there is no such file\./]],
       [['keys'], 2, [/A command is missing/]],
       [['cancel', 'msg_a', 'msg_b'], 1, [/no message/, /no message/, /2 of 2 failed/]],
     ] as const) {
@@ -483,7 +483,7 @@ describe('The command line', () => {
       code: 1,
       stderr: expect.stringMatching(/^error: [^\n]* reserved[^\n]*\n$/) as string,
     });
-    expect(noKey).toMatchObject({ code: 3, stderr: expect.stringContaining('This is not a key') as string });
+    expect(noKey).toMatchObject({ code: 3, stderr: expect.stringContaining('SLUICE_API_KEY is not a key') as string });
     for (const { stderr } of [scope, usage, unknown, unreachable]) expect(stderr).not.toMatch(/^ +at /m);
   });
 

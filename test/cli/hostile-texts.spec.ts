@@ -142,6 +142,8 @@ const COMMANDS = [
 
 describe('Texts of a hostile server', () => {
   let isRefusing = false;
+  /** Whether results have nothing but an id, as those of something else or of another version may. */
+  let isBare = false;
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
     const call = `${request.method ?? ''} ${request.url ?? ''}`;
     request.resume();
@@ -151,11 +153,15 @@ describe('Texts of a hostile server', () => {
       response.end(JSON.stringify({ ...problem, errors: [{ pointer: EVIL, detail: EVIL }] }));
     } else if (call.startsWith('GET /events')) {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.end(`event: message.queued\nid: 1\ndata: ${JSON.stringify(MESSAGE)}\n\n`);
+      response.end(`event: message.queued\nid: 1\ndata: ${JSON.stringify(isBare ? { id: 'x' } : MESSAGE)}\n\n`);
       isRefusing = true;
     } else {
       const [, body] = RESPONSES.find(([pattern]) => pattern.test(call)) ?? [];
-      response.setHeader('ratelimit', '"minute";r=100;t=1').end(JSON.stringify(body));
+      const bare =
+        (body as { data?: unknown }).data === undefined
+          ? { id: 'x', count: 1 }
+          : { data: [{ id: 'x' }], nextCursor: null };
+      response.setHeader('ratelimit', '"minute";r=100;t=1').end(JSON.stringify(isBare ? bare : body));
     }
   });
   let cli: InProcessCli;
@@ -197,6 +203,16 @@ describe('Texts of a hostile server', () => {
       expect(shown).not.toBe('');
       expect(isTerminal ? shown.replace(OWN, '') : shown).not.toMatch(HIDDEN);
     });
+  });
+
+  it.each(COMMANDS)('are missed in a sentence: %s', async (command) => {
+    [isRefusing, isBare] = [false, true];
+    for (const isTerminal of [false, true]) {
+      const { code, stderr } = await run(command, [], isTerminal);
+      expect([0, 1, 3, 5]).toContain(code);
+      expect(stderr).not.toMatch(/undefined|null|is not (a|iterable)|NaN/);
+    }
+    isBare = false;
   });
 
   // Programs get arguments from others, too.

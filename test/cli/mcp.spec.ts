@@ -98,6 +98,33 @@ describe('sluice mcp', () => {
     expect((await json<{ data: unknown[] }>('find_messages')).data).toEqual([]);
   });
 
+  const TIMES = {
+    ...{ '2026-01-01T00:00:00Z': true, '2026-01-01t00:00:00z': true, '2026-01-01T00:00:00.123456Z': true },
+    ...{ '2026-01-01T00:00:00+01:00': true, '2026-01-01T00:00:00-00:00': true, '2026-01-01t00:00:00.5-23:59': true },
+    ...{ '2026-01-01T00:00Z': false, '2026-01-01T00:00:00': false, '2026-01-01': false, '2026-11-31T00:00:00Z': false },
+    ...{ '2026-01-01T24:00:00Z': false, '2026-01-01T00:00:00+0100': false, '': false, yesterday: false },
+  };
+
+  it('reads times as the API does, in each of its tools', async () => {
+    await connect('--write');
+    const later = '2099-01-01T00:00:00Z';
+    const tools: [string, (time: string) => Record<string, unknown>, object][] = [
+      ['find_messages', (since) => ({ since }), { data: [] }],
+      ['find_messages', (time) => ({ since: time, until: later }), { data: [] }],
+      ['retry_failed_messages', (since) => ({ since, until: later }), { count: 0 }],
+    ];
+    for (const [time, isRight] of Object.entries(TIMES)) {
+      const url = `GET /messages?since=${encodeURIComponent(time)}`;
+      expect([time, (await api.ask(account, url)).status]).toEqual([time, isRight ? 200 : 400]);
+      for (const [name, args, result] of tools) {
+        const { text, isError } = await call(name, args(time));
+        expect([time, isError]).toEqual([time, !isRight]);
+        if (isRight) expect(JSON.parse(text)).toMatchObject(result);
+        else expect(text).toContain('must be a time like');
+      }
+    }
+  });
+
   it('ends with its input, and needs a key', async () => {
     expect(await cli.run(['mcp'])).toEqual({ code: 0, stdout: '', stderr: '' });
     const { code, stderr } = await cli.run(['mcp'], { env: { SLUICE_API_KEY: '' } });

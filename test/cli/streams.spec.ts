@@ -87,6 +87,19 @@ describe('The command line', () => {
     ]);
   });
 
+  it('rejects a message whose metadata no command can get, and goes on', async () => {
+    const long = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`n${at}`, '\u0001'.repeat(500)]));
+    const bad = await api.sent(account, { body: { message: 'bad', metadata: long } });
+    const good = await api.sent(account);
+    const ended = await cli.run(['consume', '--exec', 'true', '--limit', '2', '--json']);
+    expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining('Waiting for messages') as string });
+    const outcomes = lines<{ id: string; reason: string | null }>(ended.stdout);
+    expect(outcomes.map(({ id, reason }) => [id, reason])).toEqual([
+      [bad.id, 'the metadata is too long for an environment variable'],
+      [good.id, null],
+    ]);
+  });
+
   it('finishes what it has begun to consume, and rejects it when it is interrupted again', async () => {
     const command = 'touch begun; until [ -e go ]; do sleep 0.05; done';
     const [patient, message] = [cli.start(['consume', '-x', command]), await api.sent(account)];

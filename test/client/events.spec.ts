@@ -71,6 +71,30 @@ describe('sluice.events', () => {
     expect(await collect(1)).toEqual([{ id: '1', type: 'message.queued', message: { message: 'one' } }]);
   });
 
+  it.each([
+    ['a line', 'data: x', 'x'],
+    ['lines', 'data: x\n', 'data: x\n'],
+    ['a name', '', 'x'],
+    ['positions', 'id: 1\n', 'id: 1\n'],
+  ])('goes on after %s without an end, and tells of it', async (_, start, part) => {
+    const more = part.repeat(65_536 / part.length);
+    const errors: unknown[] = [];
+    server.url('/events', (response) => {
+      if (server.received.length > 1) {
+        open(response, event('1', 'one'));
+        return;
+      }
+      open(response, start);
+      const write = () => {
+        while (!response.destroyed && response.write(more));
+      };
+      response.on('drain', write);
+      write();
+    });
+    expect(await collect(1, { onDisconnect: (error) => errors.push(error) })).toMatchObject([{ id: '1' }]);
+    expect(errors).toEqual([expect.objectContaining({ code: 'unexpected_response' })]);
+  });
+
   it('goes on after an event that is not JSON, and tells of it', async () => {
     server.url('/events', (response, { headers }) => {
       if (headers['last-event-id'] === '1') open(response, event('2', 'two'));

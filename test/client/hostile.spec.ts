@@ -1,6 +1,6 @@
 import { Sluice, SluiceError } from '#client/index.js';
 import { accountForEach, sharedApi } from '../support/api.js';
-import { COMPRESSED, ENDLESS, FINAL, HostileProxy, PASSING, type Fault } from '../support/hostile-proxy.js';
+import { COMPRESSED, ENDLESS, FINAL, FLOODS, HostileProxy, PASSING, type Fault } from '../support/hostile-proxy.js';
 
 describe('The client, through a hostile proxy', () => {
   const api = sharedApi();
@@ -43,6 +43,21 @@ describe('The client, through a hostile proxy', () => {
   it('ends with an error when no repetition helps, and has sent nothing', async () => {
     expect(await sendAll(FINAL)).toEqual(Object.keys(FINAL).map(() => 'unexpected_response'));
     expect(await stored()).toEqual([]);
+  });
+
+  it.each(Object.entries(FLOODS))('reads no more of %s than Sluice would send', async (title, fault) => {
+    const sluice = (...faults: Fault[]) =>
+      new Sluice({ apiKey: account.key, baseUrl: proxy.with(...faults), maxTries: 2 });
+    await sluice(fault).messages.send(title);
+    expect(await stored()).toEqual([title]);
+    const failed = await sluice(fault, fault)
+      .messages.send('other')
+      .catch((error: unknown) => error);
+    expect(failed).toMatchObject({ code: 'unexpected_response' });
+    if ((failed as SluiceError).status === 202) {
+      expect(String(failed)).toContain('is longer than any of Sluice');
+      expect(String(failed)).toContain('The outcome is unknown.');
+    }
   });
 
   it('reads a compressed response', async () => {

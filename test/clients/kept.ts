@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { faultOf, Programs, TEXTS } from '../docs/programs.js';
-import { COMPRESSED, ENDLESS, FINAL, PASSING, type Fault } from '../support/hostile-proxy.js';
+import { COMPRESSED, ENDLESS, FINAL, FLOODS, PASSING, type Fault } from '../support/hostile-proxy.js';
 import { describeUnless } from '../support/skipping.js';
 
 interface Sent {
@@ -74,6 +74,19 @@ export function describeClient({ language, needs, prepare, command, env, canForg
       );
       const messages = await stored();
       expect(sent.map(({ id, error }) => messages.get(id ?? '')?.text ?? error)).toEqual(titles);
+    });
+
+    it('reads no more of a response without end than Sluice would send', async () => {
+      for (const [text, fault] of Object.entries(FLOODS)) {
+        const [sent, failed] = await send([
+          { text, url: programs.proxy.with(fault), timeout: 10 },
+          { text, url: programs.proxy.with(...Array<Fault>(9).fill(fault)), tries: 2, timeout: 10 },
+        ]);
+        expect((await stored()).get(sent?.id ?? '')?.text ?? sent?.error).toBe(text);
+        // A client that does not decompress this gets few bytes.
+        if (failed?.error === 'timed_out' && text.includes('deflate')) continue;
+        expect(failed?.error).toBe('unexpected_response');
+      }
     });
 
     it('reads a compressed response, asked or not', async () => {
@@ -203,17 +216,25 @@ export function describeClient({ language, needs, prepare, command, env, canForg
       expect(results).toEqual(cases.map(([, result]) => result));
     });
 
-    it('names what is missing when it is made', async () => {
-      const errors = await does<Record<string, string>>({ do: 'missing' });
-      const sentences = [
-        /api_?key must be an API key/i,
-        /base_?url is missing/i,
-        /base_?url must be/i,
-        /api_?key must/i,
+    it('names what is missing or wrong when it is made', async () => {
+      const url = 'http://127.0.0.1';
+      const wrong: [string, string, RegExp][] = [
+        ['', url, /api_?key must be an API key/i],
+        ['a b', url, /api_?key must/i],
+        ['slc_x', '', /base_?url is missing/i],
+        ...[
+          ...['127.0.0.1:3000', 'ftp://a', 'http://', 'http:///a', 'http://[::1', 'http://a b', 'http://a\nb', '/'],
+          ...['http://a:x', 'http://a:65536', 'http://a:0', 'http://a:-1', 'http://user@a', 'http://user:secret@a'],
+          ...['http://a?b', 'http://a?', 'http://a#b', 'http://a#', 'http://a/b#c', 'mailto:a@b'],
+        ].map((one): [string, string, RegExp] => ['slc_x', one, /base_?url must be/i]),
       ];
-      expect(Object.keys(errors)).toHaveLength(4);
-      const keys = [' http://127.0.0.1', 'slc_x ', 'slc_x 127.0.0.1:3000', 'a b http://127.0.0.1'];
-      for (const [at, key] of keys.entries()) expect(errors[key]).toMatch(sentences[at] ?? /-/);
+      const right = [url, `${url}:65535`, `${url}/`, `${url}/base//`, 'https://a.example/b@c', 'http://[::1]:3000'];
+      const made = [...wrong.map(([key, one]) => [key, one]), ...right.map((one) => ['slc_x', one])];
+      const errors = await does<Record<string, string>>({ do: 'missing', made });
+      for (const [key, one, sentence] of wrong)
+        expect([one, errors[`${key} ${one}`]]).toEqual([one, expect.stringMatching(sentence)]);
+      expect(Object.keys(errors)).toHaveLength(wrong.length);
+      expect(JSON.stringify(Object.values(errors))).not.toContain('secret');
     });
   });
 }

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { gzipSync } from 'node:zlib';
+import type { Transform, Writable } from 'node:stream';
+import { createDeflate, createGzip, gzipSync } from 'node:zlib';
 import { listen } from './processes.js';
 
 /** What a proxy does to one request, which it forwards or not. */
@@ -164,6 +165,42 @@ export const ENDLESS: Readonly<Record<string, Fault>> = {
     drip(response, () => '1\r\n\x1f\r\n');
   },
   silence: () => undefined,
+};
+
+/** Writes without end, as fast as the client reads. */
+const flood = (response: ServerResponse, stream: Writable, part: string) => {
+  const write = () => {
+    while (!response.destroyed && stream.write(part));
+  };
+  stream.on('drain', write);
+  response.once('close', () => stream.destroy());
+  write();
+};
+const floods =
+  (status: number, start: string, part: string): Fault =>
+  (response) => {
+    response.writeHead(status, JSON_TYPE).write(start);
+    flood(response, response, part);
+  };
+const bomb =
+  (encoding: string, compress: () => Transform): Fault =>
+  (response) => {
+    response.writeHead(202, { ...JSON_TYPE, 'content-encoding': encoding });
+    const compressor = compress();
+    compressor.pipe(response);
+    compressor.write('{"id":"');
+    flood(response, compressor, 'a'.repeat(65_536));
+  };
+
+/** Responses without an end that arrive fast, which a client must not keep. */
+export const FLOODS: Readonly<Record<string, Fault>> = {
+  'a text without end': floods(202, '{"id":"', 'a'.repeat(65_536)),
+  'spaces without end': floods(202, '', ' '.repeat(65_536)),
+  'a list without end': floods(202, '[', '{},'.repeat(20_000)),
+  'a page with status 502 without end': floods(502, '<h1>', 'a'.repeat(65_536)),
+  'a 429 without end': floods(429, '{"code":"', 'a'.repeat(65_536)),
+  'a text without end, compressed by gzip': bomb('gzip', createGzip),
+  'a text without end, compressed by deflate': bomb('deflate', createDeflate),
 };
 
 /** Responses that are not from the service and that no repetition changes. */

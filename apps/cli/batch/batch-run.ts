@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { rmSync, statSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { folder, readIfAny, targetOf, writePrivately } from '../files/private-file.js';
 import { CliError, EXIT } from '../support/exit-codes.js';
@@ -50,9 +50,8 @@ export class BatchRun {
    */
   static open(file: string | null, isRestarted: boolean, terms: Terms, isSizeChosen: boolean): BatchRun {
     const path = file === null ? null : targetOf(file);
-    if (path !== null && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
-      throw new CliError(`${path} is a folder: name a file with --state.`, EXIT.usage);
-    }
+    // Before it is locked: what is no state is not for this program to replace.
+    if (path !== null) read(path);
     if (path !== null) lock(path);
     const state = path === null || isRestarted ? null : read(path);
     if (state === null) return new BatchRun(path, { ...terms, run: randomUUID(), line: 0, digest: '', at: null });
@@ -167,7 +166,7 @@ function read(path: string): State | null {
   if (text === null) return null;
   const state = parse(text);
   if (state !== null) return state;
-  throw new CliError(`${path} is not the state of a batch. Start again with --restart.`, EXIT.usage);
+  throw new CliError(`${path} is not the state of a batch: remove it, or name another file with --state.`, EXIT.usage);
 }
 
 /** @returns null if it is not in the format of this program */

@@ -80,7 +80,9 @@ describe('The lock of a batch', () => {
     rmSync(file(), { recursive: true });
     rmSync(folder, { recursive: true });
     writeFileSync(folder, '');
-    expect(failure().message).toBe(`${file()} cannot be created: a part of the path is not a folder.`);
+    expect(failure().message).toBe(
+      `${file()} cannot be created: a part of the path is not a folder. Name another place with --state.`,
+    );
     expect(existsSync(file())).toBe(false);
   });
 

@@ -1,7 +1,7 @@
-import { linkSync, mkdirSync, readFileSync, readlinkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, readlinkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
-import { codeOf, fileError, readIfAny } from '../files/private-file.js';
+import { codeOf, createFolder, fileError, readIfAny } from '../files/private-file.js';
 import { CliError } from '../support/exit-codes.js';
 
 /**
@@ -23,10 +23,12 @@ export function lock(path: string): void {
   const file = `${path}.lock`;
   const own = holderOf(process.pid);
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    createFolder(dirname(file));
     while (!create(file, JSON.stringify(own))) takeOver(file, own);
   } catch (error) {
-    throw error instanceof CliError ? error : fileError(file, 'created', error);
+    if (error instanceof CliError) throw error;
+    const { message } = fileError(file, 'created', error);
+    throw new CliError(`${message} Name another place with --state.`);
   }
   process.once('exit', () => {
     rmSync(file, { force: true });

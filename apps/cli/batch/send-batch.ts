@@ -83,7 +83,7 @@ export async function sendBatch(message: string | undefined, options: BatchOptio
 }
 
 async function openFile(path: string): Promise<{ handle: FileHandle; bytes: number }> {
-  const handle = await readable(() => open(path));
+  const handle = await readable(path, () => open(path));
   const found = await handle.stat();
   if (found.isDirectory()) throw new CliError(`${path} is a folder: name a file.`, EXIT.usage);
   return { handle, bytes: found.size };

@@ -60,22 +60,14 @@ const GRACE_MS = 5_000;
 /** @returns null if the command succeeded, else the reason */
 function run(command: string, message: HeldMessage, output: Output, signal: AbortSignal): Promise<string | null> {
   if (signal.aborted) return Promise.resolve('stopped before the command was run');
-  const child = spawn(command, {
-    shell: true,
-    // With --json, standard output has a document for each message, and nothing else.
-    stdio: ['pipe', output.isJson ? 2 : 'inherit', 'inherit'],
-    // A group of its own: Ctrl-C in the terminal must let it finish.
-    detached: true,
-    env: {
-      ...process.env,
-      SLUICE_MESSAGE_ID: message.id,
-      SLUICE_MESSAGE_CREATED_AT: message.createdAt,
-      SLUICE_ATTEMPT: String(message.attempt),
-      ...(message.type !== undefined && { SLUICE_MESSAGE_TYPE: message.type }),
-      ...(message.metadata !== undefined && { SLUICE_MESSAGE_METADATA: JSON.stringify(message.metadata) }),
-      ...(message.orderingKey !== undefined && { SLUICE_MESSAGE_ORDERING_KEY: message.orderingKey }),
-    },
-  });
+  let child: ChildProcess;
+  try {
+    child = start(command, message, output);
+  } catch (error) {
+    // A message must not keep others from being consumed.
+    const { code, message: reason } = error as NodeJS.ErrnoException;
+    return Promise.resolve(code === 'E2BIG' ? 'the metadata is too long for an environment variable' : reason);
+  }
   let insist: NodeJS.Timeout | undefined;
   const end = () => {
     endGroup(child, 'SIGTERM');
@@ -95,6 +87,25 @@ function run(command: string, message: HeldMessage, output: Output, signal: Abor
     });
     // A command need not read its input.
     child.stdin?.on('error', () => undefined).end(message.message);
+  });
+}
+
+function start(command: string, message: HeldMessage, output: Output): ChildProcess {
+  return spawn(command, {
+    shell: true,
+    // With --json, standard output has a document for each message, and nothing else.
+    stdio: ['pipe', output.isJson ? 2 : 'inherit', 'inherit'],
+    // A group of its own: Ctrl-C in the terminal must let it finish.
+    detached: true,
+    env: {
+      ...process.env,
+      SLUICE_MESSAGE_ID: message.id,
+      SLUICE_MESSAGE_CREATED_AT: message.createdAt,
+      SLUICE_ATTEMPT: String(message.attempt),
+      ...(message.type !== undefined && { SLUICE_MESSAGE_TYPE: message.type }),
+      ...(message.metadata !== undefined && { SLUICE_MESSAGE_METADATA: JSON.stringify(message.metadata) }),
+      ...(message.orderingKey !== undefined && { SLUICE_MESSAGE_ORDERING_KEY: message.orderingKey }),
+    },
   });
 }
 

@@ -95,13 +95,20 @@ async function forward(post: Post, url: string, secret: string, message: HeldMes
 }
 
 /** The same at each start, so that the program need not be configured again. */
-function secretOf({ baseUrl, credentials }: Context): string {
-  const secret = variable('SLUICE_WEBHOOK_SECRET') ?? credentials.entry(baseUrl).listenSecret;
+function secretOf({ baseUrl, credentials, output }: Context): string {
+  const set = variable('SLUICE_WEBHOOK_SECRET');
+  const secret = set ?? credentials.entry(baseUrl).listenSecret;
   if (secret !== undefined) {
     if (/^whsec_[A-Za-z0-9+/]{32,}={0,2}$/.test(secret)) return secret;
-    throw new CliError('SLUICE_WEBHOOK_SECRET must be whsec_ and at least 24 bytes in base64.', EXIT.usage);
+    const source = set === undefined ? `listenSecret in ${credentials.path}` : 'SLUICE_WEBHOOK_SECRET';
+    throw new CliError(`${source} must be whsec_ and at least 24 bytes in base64.`, EXIT.usage);
   }
   const listenSecret = PREFIX + randomBytes(32).toString('base64');
-  credentials.save(baseUrl, { listenSecret });
+  try {
+    credentials.save(baseUrl, { listenSecret });
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    output.warn(`The next start will make another secret: ${error.message} To keep one, set SLUICE_WEBHOOK_SECRET.`);
+  }
   return listenSecret;
 }

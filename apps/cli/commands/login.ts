@@ -1,8 +1,8 @@
-import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { SluiceError, type Account, type AccountResource, type Sluice } from '#client/index.js';
 import { withExamples } from '../input/arguments.js';
-import { variable, type Context } from '../support/context.js';
+import { readAtMost } from '../input/streams.js';
+import { validKey, variable, type Context } from '../support/context.js';
 import { CliError, EXIT } from '../support/exit-codes.js';
 import { planLine, time } from '../support/output.js';
 import { visible } from '../support/visible.js';
@@ -64,7 +64,9 @@ export function addLogin(program: Command, context: Context): void {
 async function logIn(isOperator: boolean, context: Context): Promise<void> {
   const { baseUrl, credentials, output } = context;
   const name = isOperator ? 'SLUICE_ADMIN_API_KEY' : 'SLUICE_API_KEY';
-  const apiKey = variable(name) ?? (await readKey(`${isOperator ? "Operators' key" : 'API key'} for ${baseUrl}`));
+  const set = variable(name);
+  const question = `${isOperator ? "Operators' key" : 'API key'} for ${baseUrl}`;
+  const apiKey = set === undefined ? validKey(await readKey(question), 'This') : validKey(set, name);
   const sluice = context.clientWith(apiKey);
   const account = isOperator ? await checkOperator(sluice) : await checkKey(sluice);
   credentials.save(baseUrl, isOperator ? { operatorKey: apiKey } : { apiKey });
@@ -75,9 +77,11 @@ async function logIn(isOperator: boolean, context: Context): Promise<void> {
   );
 }
 
+const MAX_KEY_BYTES = 4_096;
+
 async function readKey(question: string): Promise<string> {
   if (isInteractive()) return (await askSecret(question)).trim();
-  const key = (await text(process.stdin)).trim();
+  const key = (await readAtMost(process.stdin, MAX_KEY_BYTES)).toString().trim();
   if (key === '') throw new CliError('There is no key on standard input.', EXIT.usage);
   return key;
 }

@@ -1,13 +1,14 @@
-import { readFile } from 'node:fs/promises';
-import { buffer } from 'node:stream/consumers';
+import { createReadStream } from 'node:fs';
 import type { Command } from 'commander';
 import { MAX_TEXT_BYTES } from '../batch/lines.js';
 import { sendBatch, type BatchOptions } from '../batch/send-batch.js';
 import { filled, integer, readable, visibleAscii, withExamples } from '../input/arguments.js';
+import { readAtMost } from '../input/streams.js';
 import { addFieldOptions, fieldsOf } from '../input/message-fields.js';
 import { timeOption } from '../input/times.js';
 import type { Context } from '../support/context.js';
 import { CliError, EXIT } from '../support/exit-codes.js';
+import { stopSignal } from '../support/signals.js';
 import { visible } from '../support/visible.js';
 
 interface Options extends BatchOptions {
@@ -71,7 +72,13 @@ async function sendOne(message: string | undefined, options: Options, context: C
   const { deliverAt, idempotencyKey } = options;
   const sluice = context.sluice();
   const text = sendable(message !== undefined && message !== '-' ? message : decode(await readAll(options.file)));
-  const sent = await sluice.messages.send(text, { ...fieldsOf(options), deliverAt, idempotencyKey });
+  const signal = stopSignal();
+  const sent = await sluice.messages
+    .send(text, { ...fieldsOf(options), deliverAt, idempotencyKey, signal })
+    .catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+      throw new CliError('Interrupted. Whether the message is stored is unknown.', EXIT.interrupted);
+    });
   context.output.result(sent, () => visible(sent.id));
   if (context.output.isTerminal)
     context.output.success(deliverAt === undefined ? 'Queued' : `Scheduled for ${deliverAt}`);
@@ -81,19 +88,25 @@ async function sendOne(message: string | undefined, options: Options, context: C
 function sendable(text: string): string {
   if (text === '') throw new CliError('The message is empty.', EXIT.usage);
   if (text.includes('\0')) throw new CliError('A message cannot contain the character NUL.', EXIT.usage);
-  if (Buffer.byteLength(text) > MAX_TEXT_BYTES) {
-    throw new CliError(`A message has at most ${MAX_TEXT_BYTES.toLocaleString('en-US')} bytes.`, EXIT.usage);
-  }
+  if (Buffer.byteLength(text) > MAX_TEXT_BYTES) throw tooLong();
   return text;
 }
 
+function tooLong(): CliError {
+  return new CliError(`A message has at most ${MAX_TEXT_BYTES.toLocaleString('en-US')} bytes.`, EXIT.usage);
+}
+
+/** Of one that is too long, enough to know. */
 async function readAll(file: string | undefined): Promise<Buffer> {
-  if (file !== undefined && file !== '-') return readable(() => readFile(file));
+  if (file !== undefined && file !== '-') {
+    return readable(file, () => readAtMost(createReadStream(file), MAX_TEXT_BYTES + 1));
+  }
   if (process.stdin.isTTY) throw new CliError('There is no message: name one, or pipe it in.', EXIT.usage);
-  return buffer(process.stdin);
+  return readAtMost(process.stdin, MAX_TEXT_BYTES + 1);
 }
 
 function decode(bytes: Buffer): string {
+  if (bytes.length > MAX_TEXT_BYTES) throw tooLong();
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {

@@ -1,8 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync, readFileSync, readlinkSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { CliError } from '../support/exit-codes.js';
+import { CliError, EXIT, type ExitCode } from '../support/exit-codes.js';
 
 /**
  * A folder of this program in the user's home, as the XDG Base Directory Specification places it.
@@ -52,7 +62,7 @@ export function writePrivately(path: string, text: string): void {
   const file = targetOf(path);
   const temporary = `${file}.${randomBytes(4).toString('hex')}`;
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    createFolder(dirname(file));
     writeFileSync(temporary, `${text}\n`, { mode: 0o600, flush: true });
     // An unusual umask could have removed the owner's rights.
     chmodSync(temporary, 0o600);
@@ -60,6 +70,21 @@ export function writePrivately(path: string, text: string): void {
   } catch (error) {
     rmSync(temporary, { force: true });
     throw fileError(path, 'written', error);
+  }
+}
+
+/**
+ * Creates a folder, and those above it, that only their owner may read. The option `recursive` of Node.js would never end
+ * where a file system has no new folders, such as /proc.
+ */
+export function createFolder(path: string): void {
+  if (existsSync(path)) return;
+  if (dirname(path) !== path) createFolder(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have been faster.
+    if (codeOf(error) !== 'EEXIST' || !existsSync(path)) throw error;
   }
 }
 
@@ -90,12 +115,19 @@ const REASONS: Readonly<Record<string, string>> = {
   EEXIST: 'a part of the path is not a folder',
   ELOOP: 'its links lead in a circle',
   ENAMETOOLONG: 'the path is too long',
+  ENOENT: 'there is no such file',
 };
 
 /** Says in a sentence why a file cannot be used. */
-export function fileError(path: string, verb: 'read' | 'written' | 'created', error: unknown): CliError {
+export function fileError(
+  path: string,
+  verb: 'read' | 'written' | 'created',
+  error: unknown,
+  exitCode: ExitCode = EXIT.failed,
+): CliError {
   const code = codeOf(error);
-  return new CliError(`${path} cannot be ${verb}: ${REASONS[code] ?? code}.`);
+  const reason = code === 'ENOENT' && verb !== 'read' ? 'its folder cannot be created' : (REASONS[code] ?? code);
+  return new CliError(`${path} cannot be ${verb}: ${reason}.`, exitCode);
 }
 
 export function codeOf(error: unknown): string {

@@ -1,5 +1,6 @@
 import { Argument, InvalidArgumentError, Option, type Command } from 'commander';
-import { CliError, EXIT } from '../support/exit-codes.js';
+import { fileError } from '../files/private-file.js';
+import { EXIT } from '../support/exit-codes.js';
 
 /** A parser of a whole number within a range. */
 export function integer(minimum: number, maximum: number): (text: string) => number {
@@ -63,11 +64,11 @@ export function limitOption(fallback: number): Option {
 }
 
 /** A file that cannot be read is a wrong argument. */
-export async function readable<T>(read: () => Promise<T>): Promise<T> {
+export async function readable<T>(path: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (error) {
-    throw new CliError(`The file cannot be read: ${(error as Error).message}.`, EXIT.usage);
+    throw fileError(path, 'read', error, EXIT.usage);
   }
 }
 

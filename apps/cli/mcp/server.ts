@@ -21,9 +21,10 @@ const INSTRUCTIONS =
 const READS = { readOnlyHint: true, openWorldHint: false };
 const WRITES = { readOnlyHint: false, destructiveHint: false, openWorldHint: true };
 
-const time = z.iso.datetime({ offset: true }).describe('RFC 3339, such as 2026-11-21T09:30:00Z');
-const messageId = z.string().regex(/^msg_\w+$/);
-const endpointId = z.string().regex(/^ep_\w+$/);
+// The service reads it, as everywhere.
+const time = z.string().meta({ format: 'date-time', description: 'RFC 3339, such as 2026-11-21T09:30:00Z' });
+const messageId = z.string().regex(/^msg_\w+$/, 'It must be the id of a message, msg_…');
+const endpointId = z.string().regex(/^ep_\w+$/, 'It must be the id of an endpoint, ep_…');
 const type = z.string().describe('such as order.paid; order.* selects all that begin so');
 
 /** Characters of a text: an assistant can get the whole message. */

@@ -1,11 +1,12 @@
 import type { ConnectionError } from '#client/index.js';
-import { proxyVariable } from './fetch.js';
+import { ProxyError, proxyVariable } from './fetch.js';
 
 const UNKNOWN_AUTHORITY =
   'The certificate of the service is not signed by an authority that is known here. For one of your own, set ' +
   'NODE_EXTRA_CA_CERTS to the file of its certificate.';
 const CLOSED = 'The connection was closed before there was a complete response.';
 const UNREACHABLE = 'The service cannot be reached from here.';
+const NO_VERSION = 'The service and this program have no version of TLS in common.';
 const NO_TLS = 'The service does not speak TLS at this port: is its address one with http://?';
 
 /** A description of an error code of Node.js. */
@@ -23,6 +24,8 @@ const SENTENCES: Readonly<Record<string, string>> = {
   EPROTO: NO_TLS,
   ERR_SSL_WRONG_VERSION_NUMBER: NO_TLS,
   ERR_SSL_PACKET_LENGTH_TOO_LONG: NO_TLS,
+  ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: NO_VERSION,
+  ERR_SSL_UNSUPPORTED_PROTOCOL: NO_VERSION,
   DEPTH_ZERO_SELF_SIGNED_CERT: UNKNOWN_AUTHORITY,
   SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_AUTHORITY,
   UNABLE_TO_GET_ISSUER_CERT: UNKNOWN_AUTHORITY,
@@ -35,18 +38,34 @@ const SENTENCES: Readonly<Record<string, string>> = {
 
 /** Why there was no response, in a sentence. */
 export function connectionSentence({ message, cause }: ConnectionError): string {
-  const code = codeIn(cause);
-  const sentence = code.startsWith('HPE_')
-    ? 'The response is not HTTP: is the address one with https://?'
-    : (SENTENCES[code] ?? message);
+  const sentence = sentenceOf(causeIn(cause)) ?? message;
   const proxy = proxyVariable();
   return `${sentence}${proxy === null ? '' : ` ${proxy} is set: is the proxy right?`}`;
 }
 
-/** The code of an error of `fetch`: the code of its cause, or of the first cause if there were several addresses. */
-function codeIn(error: unknown): string {
-  const { code, cause, errors } = (error ?? {}) as { code?: unknown; cause?: unknown; errors?: readonly unknown[] };
-  if (typeof code === 'string') return code;
-  const inner = errors?.[0] ?? cause;
-  return inner === undefined ? '' : codeIn(inner);
+interface Cause {
+  readonly name?: unknown;
+  readonly code?: unknown;
+  readonly cause?: unknown;
+  /** One for each address that was tried. */
+  readonly errors?: readonly unknown[];
+}
+
+/** What has made `fetch` fail: the first of the causes that says what it is. */
+function causeIn(error: unknown): Cause {
+  const found = (error ?? {}) as Cause;
+  if (typeof found.code === 'string' || found instanceof ProxyError) return found;
+  const inner = found.errors?.[0] ?? found.cause;
+  return inner === undefined ? found : causeIn(inner);
+}
+
+function sentenceOf(cause: Cause): string | undefined {
+  if (cause instanceof ProxyError) return cause.message;
+  const code = String(cause.code);
+  if (code.startsWith('HPE_') || cause.name === 'HTTPParserError') {
+    return 'The response is not HTTP: is the address one with https://?';
+  }
+  // Such as ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE; the message has numbers and a path of OpenSSL.
+  const alert = /^ERR_(?:SSL|TLS)_(.*)/.exec(code)?.[1]?.toLowerCase().replaceAll('_', ' ');
+  return SENTENCES[code] ?? (alert && `TLS with the service has failed: ${alert}.`);
 }

@@ -50,8 +50,7 @@ export class Context {
   }
 
   apiKeyFor(baseUrl: string): string {
-    const key = variable('SLUICE_API_KEY') ?? this.credentials.entry(baseUrl).apiKey;
-    return required(key, baseUrl, 'Run sluice login, or set SLUICE_API_KEY.');
+    return this.keyFor(baseUrl, 'apiKey', 'SLUICE_API_KEY', 'sluice login');
   }
 
   /** A client with the user's API key. */
@@ -61,9 +60,8 @@ export class Context {
 
   /** A client with the operators' key. */
   operator(): Sluice {
-    const key = variable('SLUICE_ADMIN_API_KEY') ?? this.credentials.entry(this.baseUrl).operatorKey;
-    const apiKey = required(key, this.baseUrl, 'Run sluice login --operator, or set SLUICE_ADMIN_API_KEY.');
-    return this.clientWith(apiKey);
+    const { baseUrl } = this;
+    return this.clientWith(this.keyFor(baseUrl, 'operatorKey', 'SLUICE_ADMIN_API_KEY', 'sluice login --operator'));
   }
 
   /** A client that says why nothing happens when it waits, and does not try for long: somebody is waiting for it. */
@@ -71,11 +69,16 @@ export class Context {
     const onRetry = ({ error, waitMs }: Retry) => {
       if (waitMs >= NOTICEABLE_MS) this.output.warn(`${reasonOf(error)} Trying again in ${duration(waitMs / 1_000)} …`);
     };
-    if (!/^[\x21-\x7e]+$/.test(apiKey)) {
-      throw new CliError('This is not a key: a key has only visible ASCII characters.', EXIT.refused);
-    }
     requireUsablePort(this.baseUrl, 'The address of the service');
     return new Sluice({ maxTries: 3, onRetry, fetch: proxiedFetch(), ...options, apiKey, baseUrl: this.baseUrl });
+  }
+
+  private keyFor(baseUrl: string, field: 'apiKey' | 'operatorKey', name: string, command: string): string {
+    const set = variable(name);
+    if (set !== undefined) return validKey(set, name);
+    const key = this.credentials.entry(baseUrl)[field];
+    if (key !== undefined) return validKey(key, `What ${this.credentials.path} has for ${baseUrl}`, ` Run ${command}.`);
+    throw new CliError(`You have no key for ${baseUrl}. Run ${command}, or set ${name}.`, EXIT.refused);
   }
 
   private get namedBaseUrl(): string | undefined {
@@ -86,9 +89,10 @@ export class Context {
   }
 }
 
-function required(key: string | undefined, baseUrl: string, remedy: string): string {
-  if (key === undefined) throw new CliError(`You have no key for ${baseUrl}. ${remedy}`, EXIT.refused);
-  return key;
+/** @param source where it is from, to begin a sentence with. @throws CliError for what cannot be a key */
+export function validKey(key: string, source: string, remedy = ''): string {
+  if (/^[\x21-\x7e]+$/.test(key)) return key;
+  throw new CliError(`${source} is not a key: a key has only visible ASCII characters.${remedy}`, EXIT.refused);
 }
 
 /** An environment variable; an empty one counts as not set. */

@@ -33,9 +33,15 @@ export function describeError(error: unknown): Description {
       json: { code, status, message, requestId, retryAfter, errors },
     };
   }
-  const message = error instanceof Error ? error.message : String(error);
+  const said = error instanceof Error ? error.message : String(error);
+  const message = LACKS.test(said) ? INCOMPLETE : said;
   return { exitCode: error instanceof CliError ? error.exitCode : EXIT.failed, text: message, json: { message } };
 }
+
+/** What Node.js says of a response without something that is shown. */
+const LACKS = /^Cannot read properties of (undefined|null)|is not iterable/;
+const INCOMPLETE =
+  'The response lacks what this command shows: is the service Sluice, and about as new as this program?';
 
 function exitCodeOf(error: SluiceError): ExitCode {
   if (error instanceof AuthenticationError || error instanceof PermissionError) return EXIT.refused;

@@ -122,9 +122,9 @@ export class Output {
     return new Progress(this.err);
   }
 
-  /** Empties the terminal. */
+  /** Empties the terminal, if that can be done. */
   clear(): void {
-    this.out.write('\u001b[2J\u001b[3J\u001b[H');
+    if (!isDumb()) this.out.write('\u001b[2J\u001b[3J\u001b[H');
   }
 
   get isTerminal(): boolean {
@@ -139,7 +139,7 @@ export class Progress {
   constructor(private readonly stream: Stream) {}
 
   get isVisible(): boolean {
-    return this.stream.isTTY === true;
+    return this.stream.isTTY === true && !isDumb();
   }
 
   /** Shows a bar and a text, at most ten times a second unless it must be seen. */
@@ -158,6 +158,11 @@ export class Progress {
     this.isShown = false;
     this.shownAt = 0;
   }
+}
+
+/** Whether the terminal, such as one in an editor, shows sequences instead of obeying them. */
+function isDumb(): boolean {
+  return process.env.TERM === 'dumb';
 }
 
 function bar(fraction: number): string {

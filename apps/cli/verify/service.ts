@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+import { readAtMost } from '../input/streams.js';
 import { proxiedFetch } from '../support/fetch.js';
 
 /** A message as the API returns it. */
@@ -26,6 +28,8 @@ export interface ServiceResponse {
 }
 
 const TIMEOUT_MS = 20_000;
+/** A page of its messages has less than a megabyte. */
+const MAX_BODY_BYTES = 16_777_216;
 
 /** A client of the service under test. Every method rejects when there is no response in time. */
 export class Service {
@@ -63,12 +67,12 @@ export class Service {
       body: body === undefined ? null : JSON.stringify(body),
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-    const { status, headers } = response;
+    const { status, headers, body: answered } = response;
     const type = headers.get('content-type') ?? '';
     const retryAfter = headers.get('retry-after');
     return {
       status,
-      body: parse(await response.text()),
+      body: answered === null ? null : parse((await readAtMost(Readable.fromWeb(answered), MAX_BODY_BYTES)).toString()),
       isProblem: type.startsWith('application/problem+json'),
       replayed: headers.get('idempotent-replayed') === 'true',
       retryAfterMs: retryAfter !== null && /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1_000 : null,

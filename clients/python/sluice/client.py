@@ -102,8 +102,8 @@ class Sluice:
         while True:
             page = self._transport.call("GET", "/messages", query={**query, "limit": page_size, "cursor": cursor}, field="data")
             yield from page["data"]
-            cursor = page["nextCursor"]
-            if cursor is None:
+            cursor = page.get("nextCursor")
+            if not cursor:
                 return
 
     def cancel(self, id: str) -> Message:

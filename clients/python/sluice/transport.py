@@ -24,6 +24,9 @@ _FIRST_BACKOFF = 0.5
 _MAX_BACKOFF = 20.0
 #: A limit can be raised and a ban be lifted: one request in so many seconds finds out.
 _PROBE = 60.0
+#: The bytes of a response, and those of its request: a page of a list has at most 25 MB, a batch is repeated.
+_MAX_BODY = 30_000_000
+_PIECE = 65_536
 
 #: Replaced in tests.
 _sleep = time.sleep
@@ -193,19 +196,21 @@ class Transport:
                 response = refusal
             with response:
                 status, headers = response.status, response.headers
-                content = _read(response)
+                content = _read(response, _MAX_BODY + len(call.data or b""))
         except (OSError, http.client.HTTPException, zlib.error) as cause:
             reason = getattr(cause, "reason", cause)
             is_late = isinstance(reason, (TimeoutError, socket.timeout))
-            failed = ConnectionFailed(f"{what} failed: {reason}", "timed_out" if is_late else "connection_failed")
+            # Some of it may be what a server or a proxy said.
+            text = re.sub(r"[\x00-\x1f\x7f-\x9f]+", " ", str(reason)).strip()
+            failed = ConnectionFailed(f"{what} failed: {text}", "timed_out" if is_late else "connection_failed")
             failed.was_not_sent = isinstance(reason, (ConnectionRefusedError, socket.gaierror))  # type: ignore[attr-defined]
             raise failed from cause
         self.rate_limit = _rate_limit_of(headers) or self.rate_limit
         if 200 <= status < 300:
-            result = _result_of(status, content, field)
+            result = _result_of(call.get_method(), status, content, field)
             self._pause.succeeded(started_at)
             return result
-        error = _error_of(status, headers, content)
+        error = _error_of(status, headers, content or b"")
         if isinstance(error, RateLimitError):
             self._pause.begin(error)
         raise error
@@ -250,25 +255,40 @@ class _Pause:
             _sleep(min(left + random.random() * min(1.0, (deadline - now - left) / 2), _PROBE))
 
 
-def _read(response: Any) -> bytes:
-    """The body of a response. A cut one is an error."""
-    content = response.read()
+def _read(response: Any, max_bytes: int) -> Optional[bytes]:
+    """
+    The body of a response. A cut one is an error. What is not from Sluice may have no end, or become long only when it is
+    decompressed: None if it is too long, and the rest is not read.
+    """
     # Nobody asked for it, but proxies compress all the same.
-    return zlib.decompress(content, 47) if response.headers.get("Content-Encoding") and content else content
+    is_plain = response.headers.get("Content-Encoding", "identity") == "identity"
+    unpacker = None if is_plain else zlib.decompressobj(47)
+    content = bytearray()
+    while piece := response.read(_PIECE):
+        content += unpacker.decompress(piece, max_bytes + 1 - len(content)) if unpacker else piece
+        if len(content) > max_bytes:
+            return None
+    if response.length:
+        raise http.client.IncompleteRead(b"", response.length)
+    if unpacker and content and not unpacker.eof:
+        raise zlib.error("the compressed response is cut")
+    return bytes(content)
 
 
-def _result_of(status: int, content: bytes, field: Optional[str]) -> Any:
+def _result_of(method: str, status: int, content: Optional[bytes], field: Optional[str]) -> Any:
     """Other responses of success are of proxies, and say nothing about the outcome."""
     if status == 204 and field is None:
         return None
     try:
-        result = json.loads(content)
+        result = json.loads(content or b"")
         if isinstance(result, dict) and (field is None or result.get(field) is not None):
             return result
         cause = None
     except (ValueError, RecursionError) as error:
         cause = error
-    message = f"The response has the status {status}, but not the JSON of Sluice: check base_url and proxies."
+    fault = "is longer than any" if content is None else "not the JSON"
+    doubt = "" if method == "GET" else " The outcome is unknown."
+    message = f"The response has the status {status}, but {fault} of Sluice: check base_url and proxies.{doubt}"
     raise ServerError(message, "unexpected_response", status) from cause
 
 
@@ -320,8 +340,13 @@ def _address_of(base_url: str) -> str:
     """Without credentials, which errors would show."""
     if not base_url:
         raise ValueError("base_url is missing: the address of the server, such as https://sluice.example.com.")
-    url = parse.urlsplit(base_url)
-    if url.scheme not in ("http", "https") or not url.hostname or "@" in url.netloc or url.query or url.fragment:
+    try:
+        url = parse.urlsplit(base_url)
+        # Asking for an invalid port is an error.
+        is_address = url.scheme in ("http", "https") and url.hostname and url.port != 0 and "@" not in url.netloc
+    except ValueError:
+        is_address = False
+    if not is_address or re.search(r"[?#\s\x00-\x1f\x7f]", base_url):
         raise ValueError("base_url must be an http: or https: URL without user, password, query and fragment.")
     return base_url.rstrip("/")
 

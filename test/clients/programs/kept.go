@@ -21,10 +21,11 @@ type task struct {
 	Slow        []string
 	Failing     []string
 	Reasons     []string
+	Made        [][2]string
 	Cases       []struct {
 		URL, Text, Key, Body, Secret string
 		Headers                      map[string]string
-		Timeout                      int
+		Timeout, Tries               int
 	}
 }
 
@@ -42,11 +43,11 @@ func main() {
 	must(json.NewEncoder(os.Stdout).Encode(does[given.Do]()))
 }
 
-func client(url string) *sluice.Client { return clientWith(url, 0) }
+func client(url string) *sluice.Client { return clientWith(url, 0, 0) }
 
-func clientWith(url string, timeoutSeconds int) *sluice.Client {
+func clientWith(url string, timeoutSeconds, tries int) *sluice.Client {
 	timeout := time.Duration(timeoutSeconds) * time.Second
-	made, err := sluice.New(sluice.Options{APIKey: os.Getenv("KEY"), BaseURL: url, Timeout: timeout})
+	made, err := sluice.New(sluice.Options{APIKey: os.Getenv("KEY"), BaseURL: url, Timeout: timeout, MaxTries: tries})
 	must(err)
 	return made
 }
@@ -79,7 +80,7 @@ func send() any {
 			if one.Key != "" {
 				keys = append(keys, one.Key)
 			}
-			sent, err := clientWith(one.URL, one.Timeout).Send(background, sluice.NewMessage{Message: one.Text}, keys...)
+			sent, err := clientWith(one.URL, one.Timeout, one.Tries).Send(background, sluice.NewMessage{Message: one.Text}, keys...)
 			results[at] = map[string]any{"id": nil, "error": codeOf(err)}
 			if err == nil {
 				results[at]["id"] = sent.ID
@@ -219,9 +220,7 @@ func verify() any {
 
 func missing() any {
 	names := map[string]string{}
-	for _, one := range [][2]string{
-		{"", "http://127.0.0.1"}, {"slc_x", ""}, {"slc_x", "127.0.0.1:3000"}, {"a b", "http://127.0.0.1"},
-	} {
+	for _, one := range given.Made {
 		if _, err := sluice.New(sluice.Options{APIKey: one[0], BaseURL: one[1]}); err != nil {
 			names[one[0]+" "+one[1]] = err.Error()
 		}

@@ -1,0 +1,23 @@
+/** A page of a list has at most 25 MB. The response to a batch repeats its messages. */
+const MAX_PAGE_LENGTH = 30_000_000;
+
+/**
+ * The text of a response. What is not from Sluice may have no end, or become long only when it is decompressed.
+ * @param sent the body of the request
+ * @returns null if it is too long, and the rest is not read
+ */
+export async function textOf(response: Response, sent: string | null): Promise<string | null> {
+  const { body } = response;
+  // Not every `fetch` has streams.
+  if (body?.getReader === undefined) return response.text();
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  do {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    text += decoder.decode(value, { stream: true });
+  } while (text.length <= MAX_PAGE_LENGTH + (sent?.length ?? 0));
+  reader.cancel().catch(() => undefined);
+  return null;
+}
