@@ -125,7 +125,7 @@ export default [
   {
     what: 'a list ends after its first page',
     file: 'libs/client/list.ts',
-    find: 'if (page.nextCursor === null) return;',
+    find: 'if (!page.nextCursor) return;',
     replace: 'if (page.nextCursor !== undefined) return;',
     tests: ['test/client/api.spec.ts'],
   },
