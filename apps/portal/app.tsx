@@ -9,7 +9,8 @@ import { Empty, Page, Skeleton } from './components/parts.js';
 import { PausedBanner } from './components/shell/paused.js';
 import { Problem } from './components/problem.js';
 import { Remaining } from './components/shell/remaining.js';
-import { FirstKey, Secrets } from './components/keys/secret.js';
+import { FirstKey } from './components/keys/first-key.js';
+import { IssuedSecret } from './components/keys/issued.js';
 import { NotFound, Shell, type Place } from './components/shell/shell.js';
 import { discardDraft } from './draft.js';
 import { useAction, useResource } from './hooks.js';
@@ -71,7 +72,7 @@ export function App() {
       ) : (
         <WelcomeView />
       )}
-      <Secrets />
+      <IssuedSecret />
       <Announcer />
     </>
   );

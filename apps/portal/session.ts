@@ -42,20 +42,6 @@ export const firstKey = signal<NewApiKey | null>(profile?.firstKey ?? null);
 /** Whether the browser keeps the key after its last tab is closed. */
 export const isKept = signal(kept !== null && apiKey.peek() === kept);
 
-/** What nothing shows again. */
-export interface Issued {
-  /** Like "The key is created". */
-  readonly title: string;
-  readonly what: 'API key' | 'signing secret';
-  readonly secret: string;
-  readonly hint?: string | undefined;
-  /** A program that uses it. */
-  readonly snippet?: string | undefined;
-}
-
-/** A later key or secret, until the visitor has stored it. */
-export const issued = signal<Issued | null>(null);
-
 export const can = (scope: Scope): boolean => scopes.value?.has(scope) === true;
 
 /** The new key is kept before anything else can fail: nothing shows it again. */

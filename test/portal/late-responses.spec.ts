@@ -39,9 +39,9 @@ describeUnless(missing)('A view that a visitor opened stays when the response ar
     await page.evaluate(`location.hash = '#/other'`);
     await page.getByText('There is nothing at this address').waitFor();
     answer();
-    await (await answered).finished();
-    // What follows a response, follows within a frame.
-    await page.waitForTimeout(100);
+    await answered;
+    // What follows a response, follows within a few frames.
+    await page.waitForTimeout(300);
     expect(await page.evaluate('location.hash')).toBe('#/other');
   }
 
@@ -110,5 +110,55 @@ describeUnless(missing)('A view that a visitor opened stays when the response ar
     ],
   ])('%s', async (_what, request, act) => {
     await leaveDuring(request, act);
+  });
+
+  it.each([
+    [
+      'a new account',
+      'POST /admin/accounts',
+      async () => {
+        await visitOperators('#/accounts');
+        await visitor.button('Create an account').click();
+        await visitor.page.getByRole('dialog').getByLabel('Name').fill('Acme');
+        await visitor.button('Create the account').click();
+      },
+    ],
+    [
+      'a new key',
+      'POST /admin/accounts',
+      async () => {
+        await visitOperators(`#/accounts/${account.id}`);
+        await visitor.button('Create a key').click();
+        await visitor.page.getByLabel('Send, cancel and retry messages').check();
+        await visitor.page.getByRole('dialog').getByLabel('Name').fill('billing');
+        await visitor.page.keyboard.press('Enter');
+      },
+    ],
+    [
+      'a portal link',
+      'POST /admin/accounts',
+      async () => {
+        await visitOperators(`#/accounts/${account.id}`);
+        await visitor.button('Create a portal link').click();
+        await visitor.button('Create the link').click();
+      },
+    ],
+    [
+      'a new endpoint',
+      'POST /endpoints',
+      async () => {
+        await visit('#/endpoints');
+        await visitor.button('Add an endpoint').first().click();
+        await visitor.page.getByLabel('URL', { exact: true }).fill('https://example.com/late');
+        await visitor.button('Add the endpoint').click();
+      },
+    ],
+  ])('%s, whose secret is shown there', async (_what, request, act) => {
+    await leaveDuring(request, act);
+    const dialog = visitor.page.getByRole('dialog');
+    await dialog.getByText('It is shown only once.').waitFor();
+    await visitor.storeSecret();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await visitor.page.evaluate('location.hash')).toBe('#/other');
   });
 });

@@ -1,5 +1,6 @@
 import { useEffect, useLayoutEffect } from 'preact/hooks';
 import { Announcer } from '../components/announcer.js';
+import { IssuedSecret } from '../components/keys/issued.js';
 import { NotFound, Shell, type Place } from '../components/shell/shell.js';
 import { SignInForm } from '../components/welcome/sign-in-form.js';
 import { Welcome } from '../components/welcome/welcome.js';
@@ -38,6 +39,7 @@ export function App() {
   return (
     <>
       {isSignedIn.value ? <SignedIn /> : <SignIn />}
+      <IssuedSecret />
       <Announcer />
     </>
   );

@@ -1,22 +1,19 @@
 import { useState } from 'preact/hooks';
-import type { CreatedAccount } from '#client/index.js';
 import { Button } from '../components/button.js';
 import { Choice } from '../components/choice.js';
 import { Dialog } from '../components/dialog.js';
 import { Field } from '../components/field.js';
 import { Form } from '../components/form.js';
 import { fieldError, Problem } from '../components/problem.js';
-import { Secret } from '../components/keys/secret-value.js';
+import { issued } from '../components/keys/issued.js';
 import { call } from '../connection.js';
-import { useAction, useResource, useUnloadWarning } from '../hooks.js';
-import { href, open } from '../router.js';
+import { useAction, useResource } from '../hooks.js';
+import { href, opener } from '../router.js';
 import { allPlans } from './plans.js';
 
 /** Creates an account, and shows its first key this once. */
 export function CreateAccount() {
   const [isOpen, setIsOpen] = useState(false);
-  const [created, setCreated] = useState<CreatedAccount | null>(null);
-  useUnloadWarning(created !== null);
   return (
     <>
       <Button
@@ -29,27 +26,10 @@ export function CreateAccount() {
       </Button>
       {isOpen && (
         <CreateDialog
-          onCreated={(account) => {
-            setIsOpen(false);
-            setCreated(account);
-          }}
           onClose={() => {
             setIsOpen(false);
           }}
         />
-      )}
-      {created !== null && (
-        <Dialog title="The account is created">
-          <Secret
-            secret={created.apiKey.key}
-            what="API key"
-            onStored={() => {
-              open(href(`accounts/${created.id}`));
-            }}
-          >
-            <p class="hint">It is the first key of the account, and has all scopes.</p>
-          </Secret>
-        </Dialog>
       )}
     </>
   );
@@ -58,23 +38,27 @@ export function CreateAccount() {
 /** The plan that sign-ups get. */
 const SIGNUP_PLAN = '';
 
-interface CreateDialogProps {
-  readonly onCreated: (account: CreatedAccount) => void;
-  readonly onClose: () => void;
-}
-
-function CreateDialog({ onCreated, onClose }: CreateDialogProps) {
+function CreateDialog({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState('');
   const [plan, setPlan] = useState(SIGNUP_PLAN);
   const plans = useResource(allPlans, []);
   const [externalId, setExternalId] = useState('');
   const { run, isRunning, error } = useAction(async () => {
+    const openNew = opener();
     const input = {
       name,
       plan: plan === SIGNUP_PLAN ? undefined : plan,
       externalId: externalId === '' ? undefined : externalId,
     };
-    onCreated(await call((client) => client.admin.accounts.create(input)));
+    const { id, apiKey } = await call((client) => client.admin.accounts.create(input));
+    onClose();
+    issued.value = {
+      ...{ title: 'The account is created', what: 'API key', secret: apiKey.key },
+      hint: 'It is the first key of the account, and has all scopes.',
+      onStored: () => {
+        openNew(href(`accounts/${id}`));
+      },
+    };
   });
   return (
     <Dialog title="Create an account" onClose={onClose}>

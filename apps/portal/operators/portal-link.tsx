@@ -4,12 +4,12 @@ import { Button } from '../components/button.js';
 import { Choice } from '../components/choice.js';
 import { Dialog } from '../components/dialog.js';
 import { Form } from '../components/form.js';
+import { issued } from '../components/keys/issued.js';
 import { ScopesField } from '../components/keys/scopes-field.js';
-import { Secret } from '../components/keys/secret-value.js';
 import { Problem } from '../components/problem.js';
 import { call } from '../connection.js';
 import { formatTime } from '../format.js';
-import { useAction, useUnloadWarning } from '../hooks.js';
+import { useAction } from '../hooks.js';
 
 /** The portal has no page for `messages:consume`. */
 const OFFERED: readonly Scope[] = ['messages:read', 'messages:send', 'account:manage'];
@@ -29,8 +29,6 @@ interface PortalLinkProps {
 /** Makes a link that opens the portal of an account, and shows it this once. */
 export function PortalLinkButton({ accountId, onCreated }: PortalLinkProps) {
   const [isOpen, setIsOpen] = useState(false);
-  const [link, setLink] = useState<PortalLink | null>(null);
-  useUnloadWarning(link !== null);
   return (
     <>
       <Button
@@ -45,7 +43,12 @@ export function PortalLinkButton({ accountId, onCreated }: PortalLinkProps) {
           accountId={accountId}
           onCreated={(created) => {
             setIsOpen(false);
-            setLink(created);
+            issued.value = {
+              title: 'The link is created',
+              what: 'portal link',
+              secret: created.url,
+              hint: hintOf(created),
+            };
             onCreated();
           }}
           onClose={() => {
@@ -53,26 +56,21 @@ export function PortalLinkButton({ accountId, onCreated }: PortalLinkProps) {
           }}
         />
       )}
-      {link !== null && (
-        <Dialog title="The link is created">
-          <Secret
-            secret={link.url}
-            what="portal link"
-            onStored={() => {
-              setLink(null);
-            }}
-          >
-            <p class="hint">
-              It can be opened once, by whoever has it, until {formatTime(link.expiresAt)}, when the visitor is signed
-              out. To end it earlier, revoke the key “Portal link” of the account.
-            </p>
-            <p class="hint">
-              If customers do not reach Sluice at <code>{new URL(link.url).origin}</code>, set <code>PUBLIC_URL</code>{' '}
-              and create another link.
-            </p>
-          </Secret>
-        </Dialog>
-      )}
+    </>
+  );
+}
+
+function hintOf({ url, expiresAt }: PortalLink) {
+  return (
+    <>
+      <p>
+        It can be opened once, by whoever has it, until {formatTime(expiresAt)}, when the visitor is signed out. To end
+        it earlier, revoke the key “Portal link” of the account.
+      </p>
+      <p>
+        If customers do not reach Sluice at <code>{new URL(url).origin}</code>, set <code>PUBLIC_URL</code> and create
+        another link.
+      </p>
     </>
   );
 }

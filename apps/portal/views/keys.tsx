@@ -12,7 +12,8 @@ import { call } from '../connection.js';
 import { formatTime } from '../format.js';
 import { useAction, useResource } from '../hooks.js';
 import { href, route } from '../router.js';
-import { can, issued, ownKeyId, signOut, switchKey } from '../session.js';
+import { issued } from '../components/keys/issued.js';
+import { can, ownKeyId, signOut, switchKey } from '../session.js';
 import { nameHidden } from '../hidden-characters.js';
 
 const GRACES = [

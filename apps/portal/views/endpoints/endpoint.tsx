@@ -12,7 +12,7 @@ import { call } from '../../connection.js';
 import { count, formatMilliseconds, formatTime } from '../../format.js';
 import { useAction, useResource } from '../../hooks.js';
 import { href, opener, replace } from '../../router.js';
-import { issued } from '../../session.js';
+import { issued } from '../../components/keys/issued.js';
 import { VERIFY_SNIPPET } from '../../snippets.js';
 import { EndpointDeliveries } from './endpoint-deliveries.js';
 import { EndpointSettingsDialog } from './endpoint-settings.js';

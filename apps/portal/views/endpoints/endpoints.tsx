@@ -17,7 +17,8 @@ import { Problem } from '../../components/problem.js';
 import { call } from '../../connection.js';
 import { useAction, useResource } from '../../hooks.js';
 import { href } from '../../router.js';
-import { account, issued } from '../../session.js';
+import { issued } from '../../components/keys/issued.js';
+import { account } from '../../session.js';
 import { VERIFY_SNIPPET } from '../../snippets.js';
 import { nameHidden } from '../../hidden-characters.js';
 
