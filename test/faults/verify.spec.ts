@@ -102,7 +102,7 @@ describe('npm run verify', () => {
     ],
     [['--url', 'nowhere'], /^error: --url must be a URL/],
     [['--url', 'http://127.0.0.1:2'], /cannot be reached/],
-    [['--ledger', '/nonexistent/ledger'], /^error: \/nonexistent\/ledger cannot be read: there is no such file/],
+    [['--ledger', '/nonexistent/ledger'], /^error: \/nonexistent\/ledger cannot be created: there is no such folder/],
     [['--unknown'], /unknown option '--unknown'/],
   ])('reports the error in %j', async (args, output) => {
     const program = verify('unused', ...args);

@@ -126,7 +126,7 @@ export function fileError(
   exitCode: ExitCode = EXIT.failed,
 ): CliError {
   const code = codeOf(error);
-  const reason = code === 'ENOENT' && verb !== 'read' ? 'its folder cannot be created' : (REASONS[code] ?? code);
+  const reason = code === 'ENOENT' && verb !== 'read' ? 'there is no such folder' : (REASONS[code] ?? code);
   return new CliError(`${path} cannot be ${verb}: ${reason}.`, exitCode);
 }
 

@@ -87,6 +87,6 @@ function openLedger(path: string, resume: boolean, begunAt: Date): Ledger {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST') throw new UsageError(`${path} exists: continue with --resume, or choose another file.`);
-    throw new UsageError(code === undefined ? message : fileError(path, 'read', error).message);
+    throw new UsageError(code === undefined ? message : fileError(path, resume ? 'read' : 'created', error).message);
   }
 }
