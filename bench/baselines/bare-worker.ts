@@ -1,5 +1,5 @@
 /** A bare BullMQ worker with an empty handler on the same queue. Notifies its parent after JOBS jobs. */
-import { workersOf } from './ordinary/queue.js';
+import { serveWorker, workersOf } from './ordinary/queue.js';
 
 const { DATABASE_URL = '', REDIS_URL = '', QUEUE_NAME = 'messages' } = process.env;
 const queue = workersOf(REDIS_URL, DATABASE_URL);
@@ -23,12 +23,4 @@ worker.on('completed', () => {
   completed++;
   if (completed === Number(process.env.JOBS)) process.send?.({ seconds: (performance.now() - since) / 1_000 });
 });
-worker.on('error', (error) => {
-  console.error(error);
-});
-process.once('disconnect', () => process.exit(0));
-process.once('SIGTERM', () => {
-  void worker.close().then(() => process.exit(0));
-});
-await worker.waitUntilReady();
-process.send?.('ready');
+await serveWorker(worker);

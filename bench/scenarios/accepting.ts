@@ -9,6 +9,9 @@ import type { Serving } from '../targets/target.js';
 /** A body of 200 bytes. */
 export const BODY = JSON.stringify({ message: TEXT });
 
+/** Of a message of 100 bytes. */
+export const SHORT_BODY = JSON.stringify({ message: 'x'.repeat(100) });
+
 /** The figures of a load. */
 export interface Figures {
   readonly perSecond: number;

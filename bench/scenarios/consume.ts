@@ -4,7 +4,7 @@ import type { BenchEnvironment, BenchDatabase } from '../parts/environment.js';
 import { Program } from '../parts/program.js';
 import { cpuMeter } from '../parts/usage.js';
 import { agree, formatFigure, formatSpread, type Check, type Findings, type Table } from '../report/report.js';
-import { spread } from '../report/stats.js';
+import { ratios, spread } from '../report/stats.js';
 import { fillQueue, startEmptyWorker, storesOf, waitUntilFinal, type Store } from '../targets/sluice.js';
 import { rotate } from './rotate.js';
 
@@ -104,9 +104,7 @@ function table(samples: readonly Sample[], messages: number, store: Store): Tabl
     return [worker, cpu('node'), ...servers.map(cpu), over((s) => s.perSecond)];
   });
   const relative = (some: readonly Sample[], others: readonly Sample[]) =>
-    formatSpread(
-      spread(some.map((s) => s.perSecond / (others.find(({ round }) => round === s.round)?.perSecond ?? NaN))),
-    );
+    formatSpread(spread(ratios(some, others, ({ perSecond }) => perSecond)));
   const onPostgres = (worker: string) => relative(of(worker), of(worker, 'PostgreSQL'));
   return {
     title: `${messages.toLocaleString('en')} queued messages on ${store}, an empty handler, ${CONCURRENCY} at a time`,

@@ -7,10 +7,9 @@ import { formatFigure, formatSpread, type Check, type Findings } from '../report
 import { spread } from '../report/stats.js';
 import { deliveringSluice, type DeliveringSluice } from '../targets/delivering.js';
 import { profiles } from '../targets/sluice.js';
-import { callersOf, loadOf, onlyAccepted } from './accepting.js';
+import { callersOf, loadOf, onlyAccepted, SHORT_BODY } from './accepting.js';
 import { rotate } from './rotate.js';
 
-const BODY = JSON.stringify({ message: 'x'.repeat(100) });
 /** Whose CPU time is that of a message. */
 const PARTS = ['API', 'worker', 'PostgreSQL', 'Redis'];
 /** The maximum of concurrent requests on schedule. */
@@ -108,7 +107,7 @@ export async function delivered(bench: BenchEnvironment, options: Options): Prom
 
 async function measure(bench: BenchEnvironment, options: Options, running: DeliveringSluice, checks: Check[]) {
   const { serving } = running;
-  const load = { ...loadOf(serving, callersOf(options), options), body: BODY, warmUpSeconds: 0 };
+  const load = { ...loadOf(serving, callersOf(options), options), body: SHORT_BODY, warmUpSeconds: 0 };
   const run = (changed: Partial<Load>) => runAndDrain(bench, options, running, { ...load, ...changed }, checks);
   await run({ seconds: options.warmUpSeconds });
   const most = await run({});

@@ -5,7 +5,7 @@ import type { BenchDatabase, BenchEnvironment } from '../parts/environment.js';
 import { cpuMeter, residentBytes } from '../parts/usage.js';
 import { scaled } from '../load/run-load.js';
 import { agree, formatFigure, formatSpread, type Check, type Findings, type Table } from '../report/report.js';
-import { percentile, spread } from '../report/stats.js';
+import { percentile, ratios, spread } from '../report/stats.js';
 import { fillQueue, sendAll, signUp, sluiceAlone, startEmptyWorker, TEXT, waitUntilFinal } from '../targets/sluice.js';
 import { rotate } from './rotate.js';
 import { measureNeighbour, measureWebhooks } from './webhooks.js';
@@ -139,14 +139,12 @@ function rates(samples: readonly Sample[], messages: number): Table {
     const cpu = (name: string) => over(({ cpuMicros }) => cpuMicros[name] ?? NaN);
     return [consumer, cpu('node'), cpu('PostgreSQL'), over(({ perSecond }) => perSecond)];
   });
-  const ratios = of(PULL).map(
-    ({ round, perSecond }) => perSecond / (of(WORKER).find((sample) => sample.round === round)?.perSecond ?? NaN),
-  );
+  const share = spread(ratios(of(PULL), of(WORKER), ({ perSecond }) => perSecond));
   return {
     title: `${messages.toLocaleString('en')} queued messages: ${CONSUMERS} clients that lease and acknowledge ${AT_ONCE} at a time, and the worker with an empty handler`,
     columns: ['', 'CPU-µs a message: node', 'PostgreSQL', 'messages/s'],
     rows,
-    notes: [`Clients that pull get ${formatSpread(spread(ratios))} of what the worker delivers, round by round.`],
+    notes: [`Clients that pull get ${formatSpread(share)} of what the worker delivers, round by round.`],
   };
 }
 

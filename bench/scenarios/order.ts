@@ -3,7 +3,7 @@ import type { Options } from '../options.js';
 import type { BenchEnvironment, BenchDatabase } from '../parts/environment.js';
 import { cpuMeter } from '../parts/usage.js';
 import { agree, formatFigure, formatSpread, type Check, type Findings } from '../report/report.js';
-import { spread } from '../report/stats.js';
+import { ratios, spread } from '../report/stats.js';
 import { fillQueue, startEmptyWorker, waitUntilFinal } from '../targets/sluice.js';
 import { rotate } from './rotate.js';
 
@@ -55,8 +55,7 @@ export async function order(bench: BenchEnvironment, options: Options): Promise<
   const of = (kind: string) => samples.filter((sample) => sample.kind === kind);
   const over = (kind: string, figure: (sample: Sample) => number) => formatSpread(spread(of(kind).map(figure)));
   const free = of(KINDS[0]?.name ?? '');
-  const share = (sample: Sample) =>
-    sample.perSecond / (free.find(({ round }) => round === sample.round)?.perSecond ?? sample.perSecond);
+  const share = (kind: string) => formatSpread(spread(ratios(of(kind), free, ({ perSecond }) => perSecond)));
   return {
     tables: [
       {
@@ -65,7 +64,7 @@ export async function order(bench: BenchEnvironment, options: Options): Promise<
         rows: KINDS.map(({ name }) => [
           ...[name, over(name, ({ cpuMicros }) => cpuMicros.node ?? 0)],
           over(name, ({ cpuMicros }) => cpuMicros.PostgreSQL ?? 0),
-          ...[over(name, ({ perSecond }) => perSecond), over(name, share)],
+          ...[over(name, ({ perSecond }) => perSecond), share(name)],
         ]),
       },
     ],

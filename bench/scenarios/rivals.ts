@@ -3,15 +3,15 @@ import type { Options } from '../options.js';
 import type { BenchEnvironment } from '../parts/environment.js';
 import { cpuMeter } from '../parts/usage.js';
 import { formatFigure, formatSpread, type Check, type Findings } from '../report/report.js';
-import { spread } from '../report/stats.js';
+import { ratios, spread } from '../report/stats.js';
 import { deliveringOrdinaryStack, deliveringRival, deliveringSluice, type Delivering } from '../targets/delivering.js';
 import { arrivalsAt, restartClock } from '../targets/receiving.js';
 import { readRival } from '../targets/rival.js';
 import { profiles } from '../targets/sluice.js';
-import { callersOf, loadOf, onlyStatus } from './accepting.js';
+import { callersOf, loadOf, onlyStatus, SHORT_BODY } from './accepting.js';
 import { rotate } from './rotate.js';
 
-const SENT = { path: '/messages', body: JSON.stringify({ message: 'x'.repeat(100) }), status: 202 };
+const SENT = { path: '/messages', body: SHORT_BODY, status: 202 };
 /** They do not belong to what is measured. */
 const OTHERS = ['receiver', 'generator'];
 
@@ -79,14 +79,7 @@ function table(samples: readonly Sample[], names: readonly string[], options: Op
   const parts = [...new Set(samples.flatMap(({ cpuMicros }) => Object.keys(cpuMicros)))];
   const [ours = '', ...others] = names;
   const ratio = (name: string, figure: (sample: Sample) => number) =>
-    formatSpread(
-      spread(
-        of(ours).map((sample) => {
-          const theirs = of(name).find(({ round }) => round === sample.round);
-          return figure(sample) / (theirs === undefined ? NaN : figure(theirs));
-        }),
-      ),
-    );
+    formatSpread(spread(ratios(of(ours), of(name), figure)));
   return {
     title: `${callersOf(options)} callers, messages of 100 bytes, posted to a local receiver`,
     columns: ['', ...names],

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Options } from '../options.js';
 import type { BenchDatabase, BenchEnvironment } from '../parts/environment.js';
 import { agree, formatFigure, formatSpread, type Check, type Table } from '../report/report.js';
-import { spread } from '../report/stats.js';
+import { ratios, spread } from '../report/stats.js';
 import { requestJson, sendAll, signUp, startHttpWorker, startSluice, TEXT, waitUntilFinal } from '../targets/sluice.js';
 import { idsAt, startReceiver } from '../targets/receiving.js';
 import { rotate } from './rotate.js';
@@ -28,13 +28,7 @@ export async function measureWebhooks(bench: BenchEnvironment, options: Options,
   }
   const of = (endpoints: number) => samples.filter((sample) => sample.endpoints === endpoints);
   const ratio = (endpoints: number, to: number) =>
-    formatSpread(
-      spread(
-        of(endpoints).map(
-          ({ round, perSecond }) => perSecond / (of(to).find((sample) => sample.round === round)?.perSecond ?? NaN),
-        ),
-      ),
-    );
+    formatSpread(spread(ratios(of(endpoints), of(to), ({ perSecond }) => perSecond)));
   return {
     title: `${messages.toLocaleString('en')} queued messages that one worker posts to a receiver on the same machine`,
     columns: ['', 'requests/s'],
@@ -102,7 +96,7 @@ export async function measureNeighbour(bench: BenchEnvironment, options: Options
     }
   }
   const of = (count: number) => samples.filter((sample) => sample.due === count);
-  const ratios = of(due).map(({ round, p99 }) => p99 / (of(0).find((sample) => sample.round === round)?.p99 ?? NaN));
+  const beside = spread(ratios(of(due), of(0), ({ p99 }) => p99));
   return {
     title: `${NEIGHBOURS_PER_SECOND} messages a second of an account with one endpoint, from their acceptance until they are delivered`,
     columns: ['messages due for a dead endpoint of another account', 'p50, ms', 'p99, ms'],
@@ -111,7 +105,7 @@ export async function measureNeighbour(bench: BenchEnvironment, options: Options
       formatSpread(spread(of(count).map(({ p50 }) => p50))),
       formatSpread(spread(of(count).map(({ p99 }) => p99))),
     ]),
-    notes: [`Beside the dead endpoint, the p99 is ${formatSpread(spread(ratios))} times as high, round by round.`],
+    notes: [`Beside the dead endpoint, the p99 is ${formatSpread(beside)} times as high, round by round.`],
   };
 }
 

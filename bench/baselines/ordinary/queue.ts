@@ -34,6 +34,19 @@ export function workersOf(
   return { ...classes, connection: poolOf(databaseUrl) };
 }
 
+/** Runs a worker as the process of its parent: sends `ready`, and ends on SIGTERM or with the parent. */
+export async function serveWorker(worker: Worker): Promise<void> {
+  worker.on('error', (error) => {
+    console.error(error);
+  });
+  process.once('disconnect', () => process.exit(0));
+  process.once('SIGTERM', () => {
+    void worker.close().then(() => process.exit(0));
+  });
+  await worker.waitUntilReady();
+  process.send?.('ready');
+}
+
 function poolOf(databaseUrl: string): pg.Pool {
   return new pg.Pool({ connectionString: databaseUrl, options: '-c search_path=bullmq', max: 10 });
 }

@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 import { DataSource } from 'typeorm';
 import { Message } from './entities.js';
-import { NAME, workersOf } from './queue.js';
+import { NAME, serveWorker, workersOf } from './queue.js';
 
 const { DATABASE_URL = '', REDIS_URL = '', RECEIVER_URL = '' } = process.env;
 /** As in Sluice's worker. */
@@ -24,12 +24,4 @@ const worker = new Worker<{ id: string }>(
   },
   { connection, concurrency: CONCURRENCY },
 );
-worker.on('error', (error) => {
-  console.error(error);
-});
-process.once('disconnect', () => process.exit(0));
-process.once('SIGTERM', () => {
-  void worker.close().then(() => process.exit(0));
-});
-await worker.waitUntilReady();
-process.send?.('ready');
+await serveWorker(worker);
