@@ -104,7 +104,8 @@ describeUnless(missing)('The overview of the portal', () => {
     await failing.getByRole('link', { name: 'Messages that failed at orders of <b>Acme</b>' }).click();
     await page.getByText('Order 4711 is paid').waitFor();
     expect(page.url()).toMatch(/#\/messages\?endpointId=ep_\w+&status=failed$/);
-    expect(await page.getByLabel('Endpoint').locator('option:checked').innerText()).toBe('orders of <b>Acme</b>');
+    const chosen = page.getByLabel('Endpoint').locator('option:checked', { hasText: 'orders of <b>Acme</b>' });
+    await chosen.waitFor({ state: 'attached' });
     expect(await page.getByRole('navigation', { name: 'Filter by status' }).getByRole('link').allInnerTexts()).toEqual([
       ...['All', 'Delivered', 'Failed'],
     ]);
