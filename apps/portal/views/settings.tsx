@@ -41,9 +41,12 @@ export function SettingsView() {
           );
         }}
       </Loaded>
-      <Card title="This browser">
-        <KeepSignedIn checked={isKept.value} onChange={keepSignedIn} />
-      </Card>
+      {/* Not before what stands above it, which would move it. */}
+      {(loaded.data !== null || loaded.error !== null) && (
+        <Card title="This browser">
+          <KeepSignedIn checked={isKept.value} onChange={keepSignedIn} />
+        </Card>
+      )}
     </Page>
   );
 }

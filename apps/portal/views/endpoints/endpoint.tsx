@@ -74,7 +74,6 @@ export function EndpointView({ id }: { id: string }) {
           <div class="columns detail">
             <div>
               <Test id={id} />
-              <EndpointDeliveries id={id} />
               <Card title="More">
                 <div class="actions">
                   <Button
@@ -110,6 +109,7 @@ export function EndpointView({ id }: { id: string }) {
                   </Button>
                 </div>
               </Card>
+              <EndpointDeliveries id={id} />
             </div>
             <Details endpoint={shown} />
           </div>
