@@ -31,6 +31,7 @@ const MIGRATIONS = [
   'webhooks/0004-lists-of-deliveries',
   'webhooks/0005-changed-types',
   'webhooks/0006-count-attempts',
+  'webhooks/0007-revisions',
 ] as const;
 
 /** The version of the schema of the BullMQ that is installed; a test compares both. */
