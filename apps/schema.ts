@@ -31,6 +31,7 @@ const MIGRATIONS = [
   'webhooks/0004-lists-of-deliveries',
   'webhooks/0005-changed-types',
   'webhooks/0006-count-attempts',
+  'webhooks/0007-revisions',
 ] as const;
 
 /** The version of the schema of the BullMQ that is installed; a test compares both. */
@@ -43,6 +44,7 @@ const HAS_SCHEMAS = `
 /** Partitions need no rights of their own: statements go through their table, or through functions of the owner. */
 const LACKING = `
   WITH schemas AS (SELECT oid, nspname FROM pg_namespace WHERE nspname IN ('sluice', 'bullmq'))
+  SELECT lacking, nullif(current_user, session_user) AS role FROM (
   SELECT 'USAGE on schema ' || nspname AS lacking FROM schemas WHERE NOT has_schema_privilege(oid, 'USAGE')
   UNION ALL
   SELECT format('%s on %s.%s', wanted, nspname, relname) FROM pg_class c JOIN schemas s ON s.oid = relnamespace,
@@ -59,7 +61,8 @@ const LACKING = `
   SELECT format('all rows of %s.%s, which has row-level security', nspname, relname)
   FROM pg_class c JOIN schemas s ON s.oid = relnamespace WHERE relkind IN ('r', 'p') AND row_security_active(c.oid)
   UNION ALL
-  SELECT 'TEMPORARY on the database' WHERE NOT has_database_privilege(current_database(), 'TEMPORARY')`;
+  SELECT 'TEMPORARY on the database' WHERE NOT has_database_privilege(current_database(), 'TEMPORARY')
+  ) rights`;
 
 /** The key of the advisory lock: "sluice" in ASCII. */
 const LOCK = 0x736c75696365;
@@ -150,12 +153,15 @@ async function appliedMigrations(client: pg.Client): Promise<Set<string>> {
 
 /** @throws UsageError that names a few of the rights which the role lacks */
 async function requireRights(client: pg.Client): Promise<void> {
-  const { rows } = await client.query<{ lacking: string }>(LACKING);
+  const { rows } = await client.query<{ lacking: string; role: string | null }>(LACKING);
   if (rows.length === 0) return;
   const lacking = rows.slice(0, 5).map((row) => row.lacking);
+  const role = rows[0]?.role ?? null;
+  const who =
+    role === null ? 'The user of DATABASE_URL' : `The role ${role}, which is set for the user of DATABASE_URL,`;
   const more = rows.length > 5 ? ', and others' : '';
   throw new UsageError(
-    `The user of DATABASE_URL lacks rights: ${lacking.join(', ')}${more}. Grant them as its owner: see "Rights" in docs/deploy.md.`,
+    `${who} lacks rights: ${lacking.join(', ')}${more}. Grant them as its owner: see "Rights" in docs/deploy.md.`,
   );
 }
 

@@ -106,11 +106,11 @@ describe('A connection that fails', () => {
     'http://a:99999',
     'http://u:secret%zz@a',
   ])('is not tried by the proxy %j', async (proxy) => {
-    for (const name of ['HTTP_PROXY', 'https_proxy']) {
+    for (const name of ['HTTP_PROXY', 'https_proxy', 'ALL_PROXY', 'all_proxy']) {
       expect(await cli.run(['whoami'], { env: { [name]: proxy } })).toEqual({
         code: 2,
         stdout: '',
-        stderr: `error: ${name.toUpperCase()} must be a URL like http://proxy.example.com:3128.\n`,
+        stderr: `error: ${name} must be a URL like http://proxy.example.com:3128.\n`,
       });
     }
   });

@@ -85,7 +85,16 @@ describe('The command line on a network', () => {
       ['http_proxy', () => ({ http_proxy: proxy })],
       ['a variable in lower case, which comes first', () => ({ http_proxy: proxy, HTTP_PROXY: 'http://127.0.0.1:9' })],
       ['an address without http://', () => ({ HTTP_PROXY: new URL(proxy).host })],
+      ['ALL_PROXY', () => ({ ALL_PROXY: proxy })],
+      ['all_proxy', () => ({ all_proxy: proxy })],
+      [
+        'its own variable, which comes before that for all',
+        () => ({ HTTP_PROXY: proxy, all_proxy: 'http://127.0.0.1:9' }),
+      ],
       ['other hosts in NO_PROXY', () => ({ HTTP_PROXY: proxy, NO_PROXY: 'example.com,localhost' })],
+      ['a part of its name in NO_PROXY', () => ({ HTTP_PROXY: proxy, NO_PROXY: 'uice.invalid' })],
+      ['another port in NO_PROXY', () => ({ HTTP_PROXY: proxy, NO_PROXY: 'sluice.invalid:81' })],
+      ['a network in NO_PROXY', () => ({ HTTP_PROXY: proxy, NO_PROXY: '0.0.0.0/0,::/0' })],
     ])('with %s', async (_, env) => {
       const ran = await run({ ...env(), SLUICE_BASE_URL: 'http://sluice.invalid' }, 'delivery', 'pull', '--json');
       expect(ran).toMatchObject({ code: 0, stderr: '' });
@@ -110,6 +119,8 @@ describe('The command line on a network', () => {
     it.each([
       ['its host in NO_PROXY', () => ({ HTTP_PROXY: proxy, NO_PROXY: '127.0.0.1' })],
       ['its host and port in no_proxy', () => ({ HTTP_PROXY: proxy, no_proxy: `example.com 127.0.0.1:${port}` })],
+      ['its network in NO_PROXY', () => ({ HTTP_PROXY: proxy, NO_PROXY: '10.0.0.0/8, 127.0.0.0/8' })],
+      ['its address as a network in NO_PROXY', () => ({ ALL_PROXY: proxy, no_proxy: '127.0.0.1/32' })],
       ['* in NO_PROXY', () => ({ HTTP_PROXY: proxy, NO_PROXY: '*' })],
       ['only HTTPS_PROXY', () => ({ HTTPS_PROXY: proxy })],
       ['an empty variable', () => ({ HTTP_PROXY: '' })],
@@ -117,6 +128,63 @@ describe('The command line on a network', () => {
       const ran = await run({ ...env(), SLUICE_BASE_URL: `http://127.0.0.1:${port}` }, 'delivery', 'pull', '--json');
       expect(ran).toMatchObject({ code: 0, stderr: '' });
       expect([asked, got]).toEqual([[], ['PATCH /account']]);
+    });
+
+    it.each([
+      ['sluice.invalid', 'sluice.invalid', true],
+      ['sluice.invalid', 'SLUICE.invalid.', true],
+      ['sluice.invalid', '.invalid', true],
+      ['sluice.invalid', 'invalid', true],
+      ['sluice.invalid', '*.invalid', true],
+      ['sluice.invalid', 'sluice.invalid:80', true],
+      ['sluice.invalid', 'other.invalid, ,', false],
+      ['127.0.0.1', '127.0.0.0/8', true],
+      ['127.0.0.1', '127.0.0.2/31', false],
+      ['127.0.0.1', '127.0.0.1/33', false],
+      ['127.0.0.1', '127.0.0.1/', false],
+      ['127.0.0.1', '127.0.0.1/x', false],
+      ['127.0.0.1', '::/0', false],
+      ['[::1]', '::1', true],
+      ['[::1]', '[::1]', true],
+      ['[::1]', '[::1]:80', true],
+      ['[::1]', '[::1]:81', false],
+      ['[::1]', '0:0::1', true],
+      ['[::1]', '::/8', true],
+      ['[::1]', 'fe80::/10', false],
+    ])('reaches %s with NO_PROXY=%s directly: %s', async (host, list, isDirect) => {
+      const refused = 'http://127.0.0.1:1';
+      const requested: string[] = [];
+      const direct = jest.spyOn(globalThis, 'fetch').mockImplementation((url) => {
+        requested.push(new URL(url).host);
+        return Promise.resolve(new Response(JSON.stringify(ACCOUNT)));
+      });
+      await run({ HTTP_PROXY: refused, NO_PROXY: list, SLUICE_BASE_URL: `http://${host}` }, 'delivery', 'pull');
+      direct.mockRestore();
+      expect(requested).toEqual(isDirect ? [host] : []);
+    });
+
+    it.each([
+      ['HTTP_PROXY', 'http'],
+      ['http_proxy', 'http'],
+      ['HTTPS_PROXY', 'https'],
+      ['https_proxy', 'https'],
+      ['ALL_PROXY', 'http'],
+      ['all_proxy', 'https'],
+    ])('names %s when its proxy is away', async (variable, scheme) => {
+      const env = { [variable]: 'http://127.0.0.1:1', SLUICE_BASE_URL: `${scheme}://sluice.invalid` };
+      const { code, stderr } = await run(env, 'keys', 'revoke', 'key_x', '--yes');
+      expect(code).toBe(5);
+      expect(stderr).toContain(` ${variable} is set: is the proxy right? `);
+    });
+
+    it.each([
+      ['of another scheme', () => ({ HTTPS_PROXY: proxy })],
+      ['that it does not use', () => ({ ALL_PROXY: proxy, NO_PROXY: '127.0.0.1' })],
+    ])('does not name a proxy %s', async (_, env) => {
+      const SLUICE_BASE_URL = `http://127.0.0.1:${await freePort()}`;
+      const { stderr } = await run({ ...env(), SLUICE_BASE_URL }, 'keys', 'revoke', 'key_x', '--yes');
+      expect(stderr).toContain('Nothing accepts connections at this address.');
+      expect(stderr).not.toContain('is set');
     });
 
     it('tunnels HTTPS, and forwards to this machine without it', async () => {
@@ -170,6 +238,28 @@ describe('The command line on a network', () => {
       await fails(await start(createTcpServer((socket) => socket.destroy())), 'The connection was closed');
       await fails(await start(createTcpServer((socket) => socket.end('SSH-2.0-x\r\n'))), 'The response is not HTTP');
       await fails(`https://127.0.0.1:${port}`, 'The service does not speak TLS at this port');
+    });
+
+    it.each([
+      ['closes the connection', () => createTcpServer((socket) => socket.once('data', () => socket.destroy()))],
+      [
+        'sends an alert',
+        () => createTcpServer((socket) => socket.once('data', () => socket.end('\x15\x03\x01\0\x02\x02\x46'))),
+      ],
+    ])('asks for https:// where a server %s as one does that expects TLS', async (_, make) => {
+      const { stderr } = await run({ SLUICE_BASE_URL: await start(make()) }, 'keys', 'revoke', 'key_x', '--yes');
+      expect(stderr).toContain('s the address one with https://?');
+    });
+
+    it.each([
+      '<center>The plain HTTP request was sent to HTTPS port</center>',
+      "Reason: You're speaking plain HTTP to an SSL-enabled server port.",
+      'Client sent an HTTP request to an HTTPS server.\n',
+    ])('says that a server expects TLS which answers %j', async (body) => {
+      const server = createServer((_, response) => response.writeHead(400).end(body));
+      const { code, stderr } = await run({ SLUICE_BASE_URL: await start(server) }, 'keys', 'revoke', 'key_x', '--yes');
+      expect(code).toBe(1);
+      expect(stderr).toContain('The server expects TLS at this port: check whether baseUrl begins with https://.');
     });
 
     const hasOpenssl = spawnSync('openssl', ['version']).status === 0;

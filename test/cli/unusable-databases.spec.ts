@@ -1,8 +1,7 @@
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { Cli } from '../support/cli.js';
 import { createTestDatabase } from '../support/database.js';
 import { asOwner, dropRole, nameOf, newRole } from '../support/roles.js';
+import { STRANGE, strangeServer } from '../support/strange-servers.js';
 
 jest.setTimeout(120_000);
 
@@ -31,13 +30,9 @@ async function asRole(changes: (role: string, name: string) => readonly string[]
   };
 }
 
-/** What is no PostgreSQL: it says this when it is connected to, and never hangs up. */
-async function stranger(greeting: Buffer): Promise<Place> {
-  const server = createServer((socket) => socket.on('error', () => undefined).write(greeting));
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
-  return { url: `postgres://sluice@127.0.0.1:${port}/sluice`, remove: () => Promise.resolve(server.close()) };
-}
+const STRANGERS = STRANGE.map(
+  ([what, sent, sentence]) => [what, () => strangeServer(sent), sentence, sentence] as const,
+);
 
 /** A test runs `sluice` on each, which must not wait for what will not change. */
 const PLACES: readonly (readonly [
@@ -98,12 +93,7 @@ const PLACES: readonly (readonly [
     /password authentication failed/,
   ],
   ['asks for a password', () => asRole(() => [], ''), /asks for a password, which/, /asks for a password, which/],
-  [
-    'is a MySQL',
-    () => stranger(Buffer.from('J\0\0\0\n5.7.30\0abcdefgh\0')),
-    /cannot be reached: .*invalid response/,
-    /cannot be reached: .*invalid response/,
-  ],
+  ...STRANGERS,
 ];
 
 /** `template0` allows another encoding. */

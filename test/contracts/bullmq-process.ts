@@ -105,7 +105,9 @@ function openBullMqOn<Connection extends QueueConnection>(connection: Connection
       return {
         id: job.id ?? '',
         // Ours return their name.
+        replaceData: (data: unknown) => job.updateData(data as DeliveryJobData),
         complete: () => job.moveToCompleted(options.name ?? 'done', TOKEN, false),
+        retry: () => job.moveToDelayed(1, TOKEN),
         fail: (reason: string) => job.moveToFailed(new Error(reason), TOKEN, false),
         // BullMQ recognizes the error by its name.
         failForGood: (reason: string) =>

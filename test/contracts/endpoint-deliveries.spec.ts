@@ -276,6 +276,14 @@ describe('EndpointDeliveries', () => {
       expect(await webhooks.see(message)).toMatchObject({ status: 'delivered', failureReason: null });
     });
 
+    it('without a request do not count against the message, even if the endpoint is enabled again', async () => {
+      const message = await send([one, two]);
+      const leased = await webhooks.leaseOne(one);
+      await webhooks.deliveries.settle({ ...resultOf(leased, 'failed'), revision: null });
+      await webhooks.make(two, 'delivered');
+      expect(await webhooks.see(message)).toMatchObject({ status: 'delivered', failureReason: null });
+    });
+
     it('for the only endpoint, which was disabled, fail the message', async () => {
       const message = await send([one]);
       const leased = await webhooks.leaseOne(one);
@@ -292,11 +300,11 @@ describe('EndpointDeliveries', () => {
       return row?.at ?? null;
     };
     /** Ends attempts in one batch, as those are that end at about the same time. */
-    const end = async (...ends: (readonly [LeasedDelivery | undefined, DeliveryResult['outcome'], string?])[]) =>
+    const end = async (...ends: (readonly [LeasedDelivery | undefined, DeliveryResult['outcome']])[]) =>
       Promise.all(
-        ends.map(([delivery, outcome, url = URL]) => {
+        ends.map(([delivery, outcome]) => {
           if (delivery === undefined) throw new Error('Nothing was leased.');
-          return webhooks.deliveries.settle({ ...resultOf(delivery, outcome, 60_000), url });
+          return webhooks.deliveries.settle(resultOf(delivery, outcome, 60_000));
         }),
       );
     const start = async (count: number) => {
@@ -339,19 +347,52 @@ describe('EndpointDeliveries', () => {
       expect(await failingSince()).not.toEqual(since);
     });
 
-    it.each(OUTCOMES)('nothing when they ended as %s at the URL before', async (outcome) => {
-      const [delivery, other] = await start(2);
-      await end([delivery, outcome, 'https://old.example/']);
-      expect(await failingSince()).toBeNull();
-      await webhooks.store.sql('UPDATE sluice.endpoints SET failing_since = $2 WHERE id = $1', [one, SENT_AT]);
-      await end([other, outcome, 'https://old.example/']);
-      expect(await failingSince()).toEqual(SENT_AT);
+    const address = (url: string) =>
+      webhooks.store.sql('UPDATE sluice.endpoints SET url = $2 WHERE id = $1', [one, url]);
+    const enableAgain = async () => {
+      await webhooks.enable(one, false);
+      await webhooks.enable(one, true);
+    };
+    const CHANGES: readonly (readonly [string, () => Promise<unknown>])[] = [
+      ['the URL was changed', () => address('https://new.example/')],
+      [
+        'the URL was changed and changed back',
+        async () => {
+          await address('https://new.example/');
+          await address(URL);
+        },
+      ],
+      ['it was enabled again', enableAgain],
+      ['it was enabled again, twice', () => enableAgain().then(enableAgain)],
+    ];
+    it.each(CHANGES.flatMap(([what, change]) => OUTCOMES.map((outcome) => [what, outcome, change] as const)))(
+      'nothing after %s, when they end as %s',
+      async (_what, outcome, change) => {
+        const [delivery, other] = await start(2);
+        await change();
+        await end([delivery, outcome]);
+        expect(await failingSince()).toBeNull();
+        await webhooks.store.sql('UPDATE sluice.endpoints SET failing_since = $2 WHERE id = $1', [one, SENT_AT]);
+        await end([other, outcome]);
+        expect(await failingSince()).toEqual(SENT_AT);
+      },
+    );
+
+    it.each([
+      ['nothing has changed', `SET url = url, enabled = enabled`],
+      ['it has other types, headers and a limit', `SET types = '{a}', rate_limit_per_second = 9, description = 'b'`],
+      ['it has another secret', `SET secrets = '[{}]'`],
+    ])('their failure, when %s', async (_what, change) => {
+      const [delivery] = await start(1);
+      await webhooks.store.sql(`UPDATE sluice.endpoints ${change} WHERE id = $1`, [one]);
+      await end([delivery, 'retried']);
+      expect(await failingSince()).not.toBeNull();
     });
 
     it('nothing when no request was made', async () => {
       const [delivery] = await start(1);
       if (delivery === undefined) throw new Error('Nothing was leased.');
-      await webhooks.deliveries.settle({ ...resultOf(delivery, 'failed'), url: null });
+      await webhooks.deliveries.settle({ ...resultOf(delivery, 'failed'), revision: null });
       expect(await failingSince()).toBeNull();
     });
   });

@@ -234,6 +234,23 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
     expect(Number(await redis.zscore(prioritized, message.jobId))).toBeLessThan(NO_TURN * 2 ** 32);
   });
 
+  it('leaves a job to a worker that takes it while it is purged', async () => {
+    const { bullmq, queue } = parts;
+    const message = aMessage();
+    await bullmq.queue.add([message]);
+    const read = queue.shard.read.bind(queue.shard);
+    const jobs: Awaited<ReturnType<typeof parts.take>>[] = [];
+    const reading = jest.spyOn(queue.shard, 'read').mockImplementation(async (build) => {
+      const result = await read<never>(build);
+      if (jobs.length === 0) jobs.push(await parts.take('foreign'));
+      return result;
+    });
+    expect(await bullmq.queue.purge([message.jobId])).toBe(1);
+    reading.mockRestore();
+    await jobs[0]?.complete();
+    expect(await bullmq.queue.purge([message.jobId])).toBe(0);
+  });
+
   it('keeps a connection that follows one that was lost without a response', async () => {
     const { shard, redis } = parts.queue;
     const options = { socketTimeout: 2_500, retryStrategy: () => 10, maxRetriesPerRequest: 0 };

@@ -163,5 +163,5 @@ export class WebhookStore {
 export function resultOf(delivery: LeasedDelivery, outcome: DeliveryResult['outcome'], retryMs = 0): DeliveryResult {
   const failed = { error: 'refused', responseStatus: 500, responseBody: 'no' };
   const delivered = { error: null, responseStatus: 200, responseBody: 'yes' };
-  return { delivery, outcome, retryMs, url: URL, ...(outcome === 'delivered' ? delivered : failed) };
+  return { delivery, outcome, retryMs, revision: 0, ...(outcome === 'delivered' ? delivered : failed) };
 }

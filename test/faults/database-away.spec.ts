@@ -4,6 +4,7 @@ import { Fleet } from '../support/fleet.js';
 import { Link } from '../support/link.js';
 import { until } from '../support/processes.js';
 import { Rounds } from '../support/rounds.js';
+import { STRANGE } from '../support/strange-servers.js';
 import type { SmallDisk } from '../support/small-disk.js';
 
 const rounds = new Rounds();
@@ -121,6 +122,14 @@ describe('Under load from 32 clients, messages are accepted again after the data
       await refuses();
       await link.restore();
       await recovers('cut off');
+    });
+
+    it.each(STRANGE)('was replaced by a server that %s', async (what, sent) => {
+      link.rejection = sent;
+      link.reset();
+      await refuses();
+      link.rejection = null;
+      await recovers(what);
     });
 
     it('left connections half-open', async () => {

@@ -1,6 +1,8 @@
 import { Database } from '#platform/database/database.js';
 import { PostgresQueueConnection } from '#delivery/adapters/bullmq/postgres/postgres-queue-connection.js';
 import { requireUsableDatabase } from '#platform/database/usable-database.js';
+import { startErrorMessage } from '#platform/process/process.js';
+import { migrateSchema } from '../../apps/schema.js';
 import { ownApi, accountOf } from '../support/api.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { until } from '../support/processes.js';
@@ -45,7 +47,17 @@ const SETTINGS: readonly (readonly [name: string, value: string])[] = [
   ['timezone_abbreviations', 'India'],
   ['enable_partitionwise_join', 'on'],
   ['work_mem', '64kB'],
-  ['default_table_access_method', 'heap'],
+  ['default_table_access_method', 'other'],
+  ['default_tablespace', 'pg_global'],
+  ['temp_tablespaces', 'nowhere'],
+  ['default_text_search_config', 'pg_catalog.simple'],
+  ['backtrace_functions', 'exec_simple_query'],
+  ['createrole_self_grant', 'set'],
+  ['max_stack_depth', '100kB'],
+  ['session_authorization', 'nobody'],
+  ['role', 'nobody'],
+  ['plpgsql.extra_errors', 'all'],
+  ['plpgsql.variable_conflict', 'use_column'],
   ['default_toast_compression', 'pglz'],
   ['gin_fuzzy_search_limit', '1'],
   ['restrict_nonsystem_relation_kind', 'view'],
@@ -56,6 +68,11 @@ const READ = `SELECT '2026-11-21T09:30:00.123Z'::timestamptz AS time, '\\x00ff':
   (SELECT count(*)::int FROM (VALUES (NULL::int)) v (n) WHERE n = NULL) AS found,
   (SELECT count(*)::int FROM sluice.enabled_endpoints) AS endpoints, 'ü€' AS text, now()::text ~ '\\+00$' AS utc`;
 
+const CREATE = `CREATE TABLE public.made (id int PRIMARY KEY, text text)`;
+const MADE = `SELECT amname AS method, reltablespace::int AS tablespace FROM pg_class c JOIN pg_am a ON a.oid = relam
+  WHERE relname LIKE 'made%' ORDER BY relname`;
+const ASSIGN = 'DO $$ DECLARE n int; BEGIN SELECT * INTO n FROM generate_series(1, 2); END $$';
+
 describe('A default that an operator sets', () => {
   let database: TestDatabase;
   let expected: object[];
@@ -64,11 +81,13 @@ describe('A default that an operator sets', () => {
 
   beforeAll(async () => {
     database = await createTestDatabase();
+    await asOwner(database.url, 'CREATE ACCESS METHOD other TYPE TABLE HANDLER heap_tableam_handler');
     const first = await open(database.url);
     expected = await first.query(READ);
     await first.close();
   });
   afterAll(() => database.drop());
+  const onServer = (statement: string) => asOwner(database.url.replace(/[^/]+$/, 'postgres'), statement);
 
   it.each(SETTINGS)('for a database has no effect: %s = %s', async (name, value) => {
     const alter = `ALTER DATABASE ${nameOf(database.url)}`;
@@ -81,6 +100,14 @@ describe('A default that an operator sets', () => {
       expect(await changed.query(READ)).toEqual(expected);
       expect((await queue.pool.query(READ)).rows).toEqual(expected);
       const held = (text: string) => queue.pool.query<Record<string, string>>(text);
+      await held(ASSIGN);
+      await held(CREATE);
+      const made = [
+        { method: 'heap', tablespace: 0 },
+        { method: 'btree', tablespace: 0 },
+      ];
+      expect((await held(MADE)).rows).toEqual(made);
+      await held('DROP TABLE public.made');
       expect((await held('SHOW search_path')).rows).toEqual([{ search_path: 'bullmq' }]);
       expect((await held('SHOW synchronous_commit')).rows).toEqual([{ synchronous_commit: 'on' }]);
       expect((await held('SHOW session_replication_role')).rows).toEqual([{ session_replication_role: 'origin' }]);
@@ -99,6 +126,39 @@ describe('A default that an operator sets', () => {
       cause: { message: expect.stringContaining('session_replication_role') as string },
     });
     await dropRole(database.url, role);
+  });
+
+  it('that loads a library which is not there keeps processes from starting', async () => {
+    const alter = `ALTER DATABASE ${nameOf(database.url)}`;
+    for (const [setting, value] of [
+      ['local_preload_libraries', 'nowhere'],
+      ['session_preload_libraries', 'nowhere'],
+      ['dynamic_library_path', '/nowhere'],
+    ]) {
+      await onServer(`${alter} SET ${setting} = '${value}'`);
+      const error: unknown = await requireUsableDatabase(database.url).catch((reason: unknown) => reason);
+      expect(startErrorMessage(error)).toMatch(
+        /^The database at DATABASE_URL was reached, but cannot be used: could not access file "[^\n]*(nowhere|plpgsql)": [^\n]*\.$/,
+      );
+      await onServer(`${alter} RESET ALL`);
+    }
+  });
+
+  it('gives the user another role: that of a member is used, and rights that it lacks are named', async () => {
+    const { role, url } = await newRole(database.url);
+    const other = await newRole(database.url);
+    await asOwner(database.url, `GRANT ${other.role} TO ${role}`, `ALTER ROLE ${role} SET role = ${other.role}`);
+    await expect(requireUsableDatabase(url)).resolves.toBeUndefined();
+    await expect(migrateSchema(url)).rejects.toThrow(
+      new RegExp(`^The role ${other.role}, which is set for the user of DATABASE_URL, lacks rights: USAGE on schema `),
+    );
+    await asOwner(database.url, `GRANT sluice TO ${other.role}`);
+    const changed = await open(url);
+    expect(await changed.query(READ)).toEqual(expected);
+    await expect(migrateSchema(url)).resolves.toBeUndefined();
+    await changed.close();
+    await dropRole(database.url, role);
+    await dropRole(database.url, other.role);
   });
 
   it('for a role has no effect, nor has one in the options of the URL', async () => {

@@ -195,7 +195,7 @@ export default [
   {
     what: 'a failure for a disabled endpoint counts against its message',
     file: STATEMENTS,
-    find: "abandoned = CASE WHEN outcome = 'failed' AND (error = '${TYPES_CHANGED}' OR NOT ${counts('h.type')}) THEN error END",
+    find: "abandoned = CASE WHEN outcome = 'failed' AND (h.revision IS NULL OR NOT ${counts('h.type')}) THEN error END",
     replace: 'abandoned = NULL',
     tests: MADE,
   },
@@ -397,9 +397,9 @@ export default [
     tests: MADE,
   },
   {
-    what: 'a failure of the URL before marks the new one',
+    what: 'a failure of the revision before marks the new one',
     file: STATEMENTS,
-    find: 'FROM requested r JOIN sluice.endpoints e ON e.id = r.endpoint_id AND e.url = r.url\n    WHERE',
+    find: 'FROM requested r JOIN sluice.endpoints e ON e.id = r.endpoint_id AND e.revision = r.revision\n    WHERE',
     replace: 'FROM requested r JOIN sluice.endpoints e ON e.id = r.endpoint_id\n    WHERE',
     tests: MADE,
   },

@@ -1,5 +1,5 @@
 import type { ConnectionError } from '#client/index.js';
-import { ProxyError, proxyVariable } from './fetch.js';
+import { failedRequest, ProxyError } from './fetch.js';
 
 const UNKNOWN_AUTHORITY =
   'The certificate of the service is not signed by an authority that is known here. For one of your own, set ' +
@@ -39,8 +39,10 @@ const SENTENCES: Readonly<Record<string, string>> = {
 /** Why there was no response, in a sentence. */
 export function connectionSentence({ message, cause }: ConnectionError): string {
   const sentence = sentenceOf(causeIn(cause)) ?? message;
-  const proxy = proxyVariable();
-  return `${sentence}${proxy === null ? '' : ` ${proxy} is set: is the proxy right?`}`;
+  const { url, proxy = null } = failedRequest(cause) ?? {};
+  if (proxy !== null) return `${sentence} ${proxy} is set: is the proxy right?`;
+  // As a server does that expects TLS.
+  return sentence === CLOSED && url?.protocol === 'http:' ? `${CLOSED} Is the address one with https://?` : sentence;
 }
 
 interface Cause {

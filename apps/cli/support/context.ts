@@ -3,7 +3,7 @@ import { CredentialsFile } from '../files/credentials.js';
 import { parseBaseUrl, requireUsablePort } from '../input/urls.js';
 import { reasonOf } from './errors.js';
 import { CliError, EXIT } from './exit-codes.js';
-import { proxiedFetch } from './fetch.js';
+import { networkFetch } from './fetch.js';
 import { duration, Output } from './output.js';
 
 export interface GlobalOptions {
@@ -70,7 +70,7 @@ export class Context {
       if (waitMs >= NOTICEABLE_MS) this.output.warn(`${reasonOf(error)} Trying again in ${duration(waitMs / 1_000)} …`);
     };
     requireUsablePort(this.baseUrl, 'The address of the service');
-    return new Sluice({ maxTries: 3, onRetry, fetch: proxiedFetch(), ...options, apiKey, baseUrl: this.baseUrl });
+    return new Sluice({ maxTries: 3, onRetry, fetch: networkFetch(), ...options, apiKey, baseUrl: this.baseUrl });
   }
 
   private keyFor(baseUrl: string, field: 'apiKey' | 'operatorKey', name: string, command: string): string {

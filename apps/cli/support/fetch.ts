@@ -1,36 +1,103 @@
+import { BlockList, isIP } from 'node:net';
 import type { Dispatcher, Pool } from 'undici';
 import { CliError, EXIT } from './exit-codes.js';
 
 /** What a proxy did instead of passing a request on, as a sentence. */
 export class ProxyError extends Error {}
 
-/** A variable that names a proxy: in lower case first, as curl does. An empty one counts as not set. */
-function setting(name: string): string | undefined {
-  return [process.env[name], process.env[name.toUpperCase()]].find((text) => text !== undefined && text !== '');
+/** A proxy of the environment, and the variable that names it. */
+interface Proxied {
+  readonly variable: string;
+  readonly uri: string;
 }
 
-/** `fetch` by the proxy of the environment, as curl uses it; undefined if there is none. */
-export function proxiedFetch(): typeof fetch | undefined {
-  const [httpProxy, httpsProxy] = [proxyIn('http_proxy'), proxyIn('https_proxy')];
-  if (httpProxy === undefined && httpsProxy === undefined) return undefined;
-  // Plain HTTP is not tunnelled: many proxies allow that for port 443 only.
-  const options = {
-    ...(httpProxy !== undefined && { httpProxy }),
-    ...(httpsProxy !== undefined && { httpsProxy }),
-    noProxy: setting('no_proxy') ?? '',
-    proxyTunnel: false,
+/** What a failed request is found to have been, beside its error. */
+export interface Failed {
+  readonly url: URL;
+  /** The variable that names the proxy by which it was sent; null without one. */
+  readonly proxy: string | null;
+}
+
+const failures = new WeakMap<object, Failed>();
+
+/** Of an error of `networkFetch`. */
+export function failedRequest(error: unknown): Failed | undefined {
+  return typeof error === 'object' && error !== null ? failures.get(error) : undefined;
+}
+
+/** `fetch` by the proxies of the environment, as curl uses them. */
+export function networkFetch(): typeof fetch {
+  const all = proxyIn('all_proxy');
+  const proxies = new Map([
+    ['http:', proxyIn('http_proxy') ?? all],
+    ['https:', proxyIn('https_proxy') ?? all],
+  ]);
+  const direct = setting('no_proxy')?.text ?? '';
+  const send = proxiedFetch();
+  return async (input, init) => {
+    const url = new URL(input);
+    const proxy = isDirect(url, direct) ? undefined : proxies.get(url.protocol);
+    try {
+      return await (proxy === undefined ? fetch(input, init) : send(proxy.uri, url.href, init));
+    } catch (error) {
+      failures.set(error as object, { url, proxy: proxy?.variable ?? null });
+      throw error;
+    }
   };
-  const loaded = import('undici').then((undici) => {
+}
+
+/** The first of these variables that is set: in lower case first, as curl does. An empty one counts as not set. */
+function setting(name: string): { readonly variable: string; readonly text: string } | undefined {
+  return [name, name.toUpperCase()]
+    .map((variable) => ({ variable, text: process.env[variable] ?? '' }))
+    .find(({ text }) => text !== '');
+}
+
+/**
+ * Whether a host is reached without a proxy: a list names it or a domain above it, perhaps with a port, its address or the
+ * network of its address, such as 10.0.0.0/8.
+ */
+function isDirect({ protocol, hostname, port }: URL, list: string): boolean {
+  const host = hostname.replaceAll(/[[\]]|\.$/g, '');
+  const actual = port || (protocol === 'https:' ? '443' : '80');
+  return list
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .some((entry) => {
+      const [, name = entry, wanted = actual] =
+        /^\[(.+)\](?::(\d+))?$/.exec(entry) ?? /^([^:]*):(\d+)$/.exec(entry) ?? [];
+      const domain = name.replace(/^\*?\.|\.$/g, '');
+      if (wanted !== actual || domain === '') return false;
+      return domain === '*' || host === domain || host.endsWith(`.${domain}`) || isWithin(host, domain);
+    });
+}
+
+/** Whether an address is in a network; false for names, and for what is no network. */
+function isWithin(host: string, network: string): boolean {
+  const [address = '', bits] = network.split('/');
+  const [family, longest] = isIP(address) === 4 ? (['ipv4', 32] as const) : (['ipv6', 128] as const);
+  if (isIP(host) !== isIP(address) || isIP(host) === 0 || !/^\d*$/.test(bits ?? '')) return false;
+  const length = Number(bits ?? longest);
+  if (bits === '' || length > longest) return false;
+  const addresses = new BlockList();
+  addresses.addSubnet(address, length, family);
+  return addresses.check(host, family);
+}
+
+function proxiedFetch() {
+  const agents = new Map<string, Dispatcher>();
+  return async (uri: string, url: string, init?: RequestInit) => {
+    const undici = await import('undici');
     const clientFactory = (origin: URL, options: object) => telling(new undici.Pool(origin, options));
-    const dispatcher = new undici.EnvHttpProxyAgent({ ...options, clientFactory });
-    return (...[input, init]: Parameters<typeof fetch>) =>
-      undici.fetch(input as string, { ...init, dispatcher } as object).catch((error: unknown) => {
-        // undici takes that of a proxy without a tunnel for a mistake of its caller.
-        const { cause } = error as { cause?: Error };
-        throw cause?.message.includes('(407)') ? new TypeError('fetch failed', { cause: refusalOf(407) }) : error;
-      });
-  });
-  return async (input, init) => (await loaded)(input, init);
+    // Plain HTTP is not tunnelled: many proxies allow that for port 443 only.
+    const dispatcher = agents.get(uri) ?? new undici.ProxyAgent({ uri, proxyTunnel: false, clientFactory });
+    agents.set(uri, dispatcher);
+    return undici.fetch(url, { ...init, dispatcher } as object).catch((error: unknown) => {
+      // undici takes that of a proxy without a tunnel for a mistake of its caller.
+      const { cause } = error as { cause?: Error };
+      throw cause?.message.includes('(407)') ? new TypeError('fetch failed', { cause: refusalOf(407) }) : error;
+    });
+  };
 }
 
 /**
@@ -65,21 +132,18 @@ function refusalOf(status: number): ProxyError {
   );
 }
 
-/** The variable of a proxy that is set; null if there is none. */
-export function proxyVariable(): string | null {
-  return ['http_proxy', 'https_proxy'].find((name) => setting(name) !== undefined)?.toUpperCase() ?? null;
-}
-
-function proxyIn(name: string): string | undefined {
-  const text = setting(name);
-  if (text === undefined) return undefined;
+function proxyIn(name: string): Proxied | undefined {
+  const found = setting(name);
+  if (found === undefined) return undefined;
+  const { variable, text } = found;
   try {
     const { protocol, username, password, host } = new URL(text.includes('://') ? text : `http://${text}`);
     decodeURIComponent(username + password);
-    if (/^https?:$/.test(protocol)) return `${protocol}//${username}:${password}@${host}`.replace('//:@', '//');
+    const uri = `${protocol}//${username}:${password}@${host}`.replace('//:@', '//');
+    if (/^https?:$/.test(protocol)) return { variable, uri };
   } catch {
     // It is no URL.
   }
   // Without the URL, which may have a password.
-  throw new CliError(`${name.toUpperCase()} must be a URL like http://proxy.example.com:3128.`, EXIT.usage);
+  throw new CliError(`${variable} must be a URL like http://proxy.example.com:3128.`, EXIT.usage);
 }

@@ -1,3 +1,4 @@
+import { WriteStream } from 'node:tty';
 import { Output } from './output.js';
 import { visible } from './visible.js';
 
@@ -57,6 +58,49 @@ describe('Output', () => {
   it('writes the note about an empty list to standard error', async () => {
     await new Output(false).list([], columns, 'There are none.');
     expect([out, err]).toEqual(['', 'There are none.\n']);
+  });
+
+  it.each<[NodeJS.ProcessEnv, { colours: boolean; sequences: boolean }]>([
+    [{ TERM: 'xterm-256color' }, { colours: true, sequences: true }],
+    [
+      { TERM: 'xterm-256color', NO_COLOR: '1' },
+      { colours: false, sequences: true },
+    ],
+    [{ TERM: 'dumb' }, { colours: false, sequences: false }],
+    [
+      { TERM: 'dumb', NO_COLOR: '1' },
+      { colours: false, sequences: false },
+    ],
+  ])('obeys %j in a terminal', (variables, { colours, sequences }) => {
+    // Node.js reads the environment of Jest itself.
+    const hasColors = () => WriteStream.prototype.hasColors.call(WriteStream.prototype, 16, variables);
+    const terminal = { isTTY: true, columns: 80, hasColors };
+    const streams: object[] = [process.stdout, process.stderr];
+    const restores = streams.map((stream) => {
+      const before = Object.getOwnPropertyDescriptors(stream);
+      Object.assign(stream, terminal);
+      return () => {
+        for (const name of Object.keys(terminal)) Reflect.deleteProperty(stream, name);
+        Object.defineProperties(stream, before);
+      };
+    });
+    const { TERM } = process.env;
+    process.env.TERM = variables.TERM;
+    try {
+      const output = new Output(false);
+      output.line(output.fields({ name: 'text' }));
+      output.error('no');
+      expect(out.includes('\u001b[')).toBe(colours);
+      expect(err.includes('\u001b[')).toBe(colours);
+      [out, err] = ['', ''];
+      output.clear();
+      output.progress().show(0.5, 'half');
+      expect(out !== '').toBe(sequences);
+      expect(err.includes('\u001b[2K')).toBe(sequences);
+    } finally {
+      process.env.TERM = TERM;
+      for (const restore of restores) restore();
+    }
   });
 
   it('writes a result as a line of JSON with --json, else as text', () => {

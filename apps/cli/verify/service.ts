@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { readAtMost } from '../input/streams.js';
-import { proxiedFetch } from '../support/fetch.js';
+import { networkFetch } from '../support/fetch.js';
 
 /** A message as the API returns it. */
 export interface MessageView {
@@ -33,7 +33,7 @@ const MAX_BODY_BYTES = 16_777_216;
 
 /** A client of the service under test. Every method rejects when there is no response in time. */
 export class Service {
-  private readonly fetch = proxiedFetch() ?? fetch;
+  private readonly fetch = networkFetch();
 
   /** @param urls of one service; each attempt uses the next one */
   constructor(

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { UsageError } from '#platform/process/usage-error.js';
 import { fileError } from '../files/private-file.js';
-import { proxiedFetch } from '../support/fetch.js';
+import { networkFetch } from '../support/fetch.js';
 import { stopSignal } from '../support/signals.js';
 import { Ledger } from './ledger.js';
 import { allKept, formatReport } from './report.js';
@@ -67,7 +67,7 @@ export async function verify(options: VerifyOptions, note: (line: string) => voi
 
 /** Checks the URL and the key before anything is sent. @returns the time of the service's clock */
 async function connect(url: string, apiKey: string): Promise<Date> {
-  const request = proxiedFetch() ?? fetch;
+  const request = networkFetch();
   const response = await request(`${url}/messages?limit=1`, { headers: { authorization: `Bearer ${apiKey}` } }).catch(
     (error: unknown) => {
       const { cause } = error as { cause?: { code?: string } };

@@ -42,6 +42,12 @@ const SESSION: Readonly<Record<string, string>> = {
   ...{ idle_session_timeout: '0', enable_partition_pruning: 'off', constraint_exclusion: 'partition' },
   ...{ enable_indexscan: 'on', enable_indexonlyscan: 'on', enable_bitmapscan: 'on', enable_seqscan: 'on' },
   ...{ enable_sort: 'on', enable_hashagg: 'on', enable_nestloop: 'on', enable_hashjoin: 'on', enable_mergejoin: 'on' },
+  ...{
+    default_tablespace: '',
+    temp_tablespaces: '',
+    default_table_access_method: 'heap',
+    'plpgsql.extra_errors': 'none',
+  },
   ...{ enable_material: 'on', from_collapse_limit: '8', join_collapse_limit: '8', plan_cache_mode: 'auto' },
 };
 

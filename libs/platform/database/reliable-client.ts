@@ -2,7 +2,8 @@ import { isIP } from 'node:net';
 import pg from 'pg';
 import { tlsOptions } from '../process/tls-files.js';
 import { parseDatabaseUrl, type Attempt, type DatabaseAddress } from './database-url.js';
-import { isNotWritable, makesUseless } from './errors.js';
+import { isNotWritable, isUnavailable, makesUseless } from './errors.js';
+import { notUnderstood, refuseStrangeMessages, type PgConnection } from './server-messages.js';
 import { requireUsableSession } from './session.js';
 import { STRICT_TYPES } from './strict-types.js';
 
@@ -17,10 +18,7 @@ interface Unopened {
   host: string;
   port: number;
   ssl: boolean | object;
-  readonly connection: NodeJS.EventEmitter & {
-    ssl: boolean | object;
-    readonly stream: { destroy(error?: Error): void };
-  };
+  readonly connection: PgConnection;
 }
 
 /** The attempt that succeeded last, by URL: it is the first of the next connection. */
@@ -59,6 +57,7 @@ export class ReliableClient extends pg.Client {
     this.#url = connectionString;
     this.#address = address;
     this.on('error', ignore);
+    refuseStrangeMessages((this as unknown as Unopened).connection);
     this.once('end', () => {
       clearInterval(this.checks);
       listeners.delete(this);
@@ -111,7 +110,7 @@ export class ReliableClient extends pg.Client {
     }
     let connected = false;
     try {
-      await super.connect();
+      await super.connect().catch(explain);
       connected = true;
       await requireUsableSession(this);
     } catch (error) {
@@ -205,6 +204,12 @@ function configOf(address: DatabaseAddress, config: pg.ClientConfig): pg.ClientC
     ...(address.directTls && { sslnegotiation: 'direct' }),
     enableChannelBinding: address.channelBinding !== 'disable',
   };
+}
+
+/** Whatever else happens while it connects, the server has sent what pg did not expect. */
+function explain(error: unknown): never {
+  const isUnderstood = error instanceof pg.DatabaseError ? error.code !== undefined : isUnavailable(error);
+  throw isUnderstood ? error : notUnderstood(error);
 }
 
 /** Ends a connection whose server asks for a password in another way, before it gets one. */

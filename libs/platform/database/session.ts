@@ -2,13 +2,14 @@ import type { ClientBase } from 'pg';
 
 /** Why the session of a server that was reached cannot be used. */
 export class UnusableSession extends Error {
-  /** The SQLSTATE of a statement that would write. */
-  readonly code = '25006';
-
-  /** @param reason completes "The database …" */
+  /**
+   * @param reason completes "The database …"
+   * @param code the SQLSTATE, by default of a statement that would write
+   */
   constructor(
     readonly reason: string,
     readonly mayChange: boolean,
+    readonly code = '25006',
   ) {
     super(`The database ${reason}.`);
   }

@@ -17,7 +17,7 @@ const RETRY_EVERY_MS = 250;
 const NOTIFICATION_TIMEOUT_MS = 3_000;
 
 /**
- * Checks that the database can store any text, and that no proxy runs each transaction on another connection or drops
+ * Checks that the database can store any text and run functions, and that no proxy runs each transaction on another connection or drops
  * the options of a connection. A commit might then not wait for the disk, and workers would never be notified of jobs,
  * without any error. Waits for a database that is starting or in recovery, for up to STARTING_TIMEOUT_MS.
  * @throws UsageError when it cannot or there is such a proxy, DomainError `unavailable` when it cannot be reached
@@ -56,6 +56,8 @@ async function requireUsable(url: string): Promise<void> {
     if (server?.options !== 'passed') throw isProxied('options');
     if (server.encoding !== 'UTF8') throw isNotUtf8(server.encoding);
     if (Number(server.version) < MIN_VERSION) throw new UsageError('DATABASE_URL must lead to PostgreSQL 14 or newer.');
+    // Its library is loaded by each session anew.
+    await speaker.query('DO $$ BEGIN END $$');
     if (!(await receives(listener, speaker))) throw isProxied('LISTEN');
   } finally {
     // Not awaited: over a half-open link it never ends.

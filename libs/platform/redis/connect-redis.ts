@@ -12,6 +12,26 @@ export interface RedisServers {
 
 export type RedisClient = Redis | Cluster;
 
+type Authenticate = (this: Redis, credentials: never, callback: (error: Error | null) => void) => Promise<unknown>;
+const authentication = Redis.prototype as unknown as { auth: Authenticate };
+const authenticate = authentication.auth;
+
+/**
+ * ioredis prints what it thinks of some answers to AUTH on the console, for each of its connections, also of those that
+ * it opens itself to sentinels and in a cluster. A password that is not needed is no failure.
+ */
+authentication.auth = function (credentials, callback) {
+  return authenticate.call(this, credentials, (error) => {
+    const { message = '' } = error ?? {};
+    if (/no password is set|without any password configured for the default user/.test(message)) callback(null);
+    else if (message.includes("wrong number of arguments for 'auth'")) callback(new Error(USER_NOT_SUPPORTED));
+    else callback(error);
+  });
+};
+
+/** The error when the URL has a user and the server is older than Redis 6. */
+export const USER_NOT_SUPPORTED = 'The server does not know AUTH with a user.';
+
 export function connectRedis(servers: RedisServers, options: RedisOptions): RedisClient {
   const { urls, topology } = servers;
   const [url = ''] = urls;

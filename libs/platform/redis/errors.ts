@@ -9,8 +9,13 @@ const CLIENT_MESSAGE =
 const TEMPORARY =
   /(^|[\s-])(OOM|LOADING|BUSY|READONLY|MASTERDOWN|MISCONF|NOREPLICAS|CLUSTERDOWN|MOVED|ASK|TRYAGAIN|NOAUTH|WRONGPASS|NOPERM) /;
 
+/** Whether Redis has answered that it can do nothing now. */
+export function isTemporaryResponse(error: unknown): boolean {
+  return TEMPORARY.test((error as Error | null)?.message ?? '');
+}
+
 /** Whether Redis cannot be reached or is temporarily unable, so that the same command may succeed later. */
 export function isRedisUnavailable(error: unknown): boolean {
   const { code = '', message = '' } = (error ?? {}) as { readonly code?: string; readonly message?: string };
-  return isSocketError(error) || TLS_ERROR.test(code) || CLIENT_MESSAGE.test(message) || TEMPORARY.test(message);
+  return isSocketError(error) || TLS_ERROR.test(code) || CLIENT_MESSAGE.test(message) || isTemporaryResponse(error);
 }

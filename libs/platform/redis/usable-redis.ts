@@ -2,8 +2,8 @@ import { Redis, type RedisOptions } from 'ioredis';
 import { STARTING_TIMEOUT_MS } from '../database/connection.js';
 import { UsageError } from '../process/usage-error.js';
 import { TLS_ERROR } from '../process/tls-files.js';
-import type { RedisServers } from './connect-redis.js';
-import { isRedisUnavailable } from './errors.js';
+import { USER_NOT_SUPPORTED, type RedisServers } from './connect-redis.js';
+import { isRedisUnavailable, isTemporaryResponse } from './errors.js';
 import { optionsOf, parseRedisUrl } from './redis-url.js';
 
 /** What BullMQ recommends. Valkey reports the version of Redis that it is compatible with. */
@@ -67,7 +67,7 @@ async function inspect<T>(options: RedisOptions, ask: (redis: Redis) => Promise<
   try {
     return await Promise.race([failed, redis.connect().then(() => ask(redis))]);
   } catch (error) {
-    throw explained(error, asked);
+    throw explained(error, asked, options.tls !== undefined);
   } finally {
     failed.catch(() => undefined);
     redis.disconnect();
@@ -78,6 +78,12 @@ async function requireUsable(redis: Redis, topology: Topology): Promise<void> {
   const info = await redis.info();
   requireTopology(info, topology);
   requireVersion(/^redis_version:(\S+)/m.exec(info)?.[1] ?? 'unknown');
+  // Servers of a cluster tell where their masters are.
+  if (topology === 'cluster' || !/^role:slave/m.test(info)) return;
+  const value = (field: string) => new RegExp(`^${field}:(\\S+)`, 'm').exec(info)?.[1] ?? '';
+  throw new UsageError(
+    `The Redis server at REDIS_URL is a replica of ${value('master_host')}:${value('master_port')}, which accepts no writes: use the URL of its master.`,
+  );
 }
 
 function requireTopology(info: string, expected: Topology): void {
@@ -102,20 +108,36 @@ function requireVersion(version: string): void {
 }
 
 /** Without the command that failed, which may contain the password. */
-function explained(error: unknown, { name, secret }: typeof REDIS): unknown {
+function explained(error: unknown, { name, secret }: typeof REDIS, isEncrypted: boolean): unknown {
   if (error instanceof UsageError) return error;
-  const { message, code = message } = error as NodeJS.ErrnoException;
+  const { message: text, code = '' } = error as NodeJS.ErrnoException;
+  const message = text.replace(/(\. Please report this)?[.:\s]*$/, '');
+  if (text === USER_NOT_SUPPORTED) {
+    return new UsageError(`${name} is older than Redis 6, which BullMQ needs: it does not know users.`);
+  }
   if (/NOAUTH|WRONGPASS|invalid password|invalid username|Client sent AUTH/i.test(message)) {
     return new UsageError(`${name} does not accept ${secret}, or requires a password.`);
   }
   if (message.includes('NOPERM')) {
-    return new UsageError(`The user in REDIS_URL lacks a permission: ${message}`);
+    return new UsageError(`The user in REDIS_URL lacks a permission: ${message}.`);
   }
   if (TLS_ERROR.test(code)) {
     return new UsageError(
       `${name} cannot be used: TLS failed (${message}). See sslmode and sslrootcert in the settings.`,
     );
   }
-  if (!isRedisUnavailable(error)) return new UsageError(`${name} cannot be used: ${message}`);
-  return new RedisUnreachable(`${name} cannot be reached: ${code}.`);
+  // How TLS begins to say that it does not understand.
+  if (message.includes(String.raw`got "\u0015"`)) return new UsageError(`${name} expects TLS: use rediss://.`);
+  if (message.startsWith('Protocol error'))
+    return new UsageError(`${name} does not respond as Redis does: ${message}.`);
+  if (!isRedisUnavailable(error)) return new UsageError(`${name} cannot be used: ${message}.`);
+  if (isTemporaryResponse(error)) return new RedisUnreachable(`${name} is not ready: ${message}.`);
+  if (isEncrypted && code === 'ETIMEDOUT') {
+    return new RedisUnreachable(`${name} does not respond to TLS: use redis:// if it does not expect it.`);
+  }
+  if (code === 'ECONNRESET' || message === 'Connection is closed') {
+    const scheme = isEncrypted ? 'redis:// if it does not expect TLS' : 'rediss:// if it expects TLS';
+    return new RedisUnreachable(`${name} has closed the connection without a response: use ${scheme}.`);
+  }
+  return new RedisUnreachable(`${name} cannot be reached: ${code || message}.`);
 }

@@ -34,16 +34,16 @@ it.each([
   expect(nextAttemptIn({ status, retryAfter }, failures, WAITS, NOW, 0)).toBe(expected);
 });
 
-const URL_NOW = 'https://receiver.example/';
+const REVISION = 2;
 
 it.each([
-  ['410', 410, URL_NOW, null, 'gone'],
-  ['410 of the URL before', 410, 'https://old.example/', ago(9_000), null],
-  ['a failure that is the first', 500, URL_NOW, null, null],
-  ['a failure shortly after the first', 500, URL_NOW, ago(999), null],
-  ['a failure long after the first', null, URL_NOW, ago(1_000), 'failing'],
-  ['a failure of the URL before, long after the first', 500, 'https://old.example/', ago(9_000), null],
-])('An endpoint is disabled after %s: %s %s', (_what, status, url, failingSince, expected) => {
-  const request = { status, url, now: NOW, disableAfterMs: 1_000 };
-  expect(disablesBecause({ url: URL_NOW, failingSince }, request)).toBe(expected);
+  ['410', 410, REVISION, null, 'gone'],
+  ['410 of the revision before', 410, 1, ago(9_000), null],
+  ['a failure that is the first', 500, REVISION, null, null],
+  ['a failure shortly after the first', 500, REVISION, ago(999), null],
+  ['a failure long after the first', null, REVISION, ago(1_000), 'failing'],
+  ['a failure of the revision before, long after the first', 500, 1, ago(9_000), null],
+])('An endpoint is disabled after %s: %s %s', (_what, status, revision, failingSince, expected) => {
+  const request = { status, revision, now: NOW, disableAfterMs: 1_000 };
+  expect(disablesBecause({ revision: REVISION, failingSince }, request)).toBe(expected);
 });

@@ -38,13 +38,14 @@ export function nextAttemptIn(
 /**
  * Why a failed attempt disables its endpoint; null when it does not.
  * @param endpoint as it is now; its account may have changed it since the request was sent
- * @param url that the request was sent to
+ * @param revision of the endpoint to which the request was sent
  */
 export function disablesBecause(
-  endpoint: Pick<Endpoint, 'url' | 'failingSince'>,
-  { status, url, now, disableAfterMs }: { status: number | null; url: string; now: Date; disableAfterMs: number },
+  endpoint: Pick<Endpoint, 'revision' | 'failingSince'>,
+  request: { status: number | null; revision: number; now: Date; disableAfterMs: number },
 ): AutomaticReason | null {
-  if (endpoint.url !== url) return null;
+  const { status, revision, now, disableAfterMs } = request;
+  if (endpoint.revision !== revision) return null;
   if (status === GONE) return 'gone';
   const { failingSince } = endpoint;
   return failingSince !== null && now.getTime() - failingSince.getTime() >= disableAfterMs ? 'failing' : null;

@@ -42,6 +42,11 @@ export interface Endpoint {
   readonly disabledReason: DisabledReason | null;
   /** The first failure since the last success; null when there is none. */
   readonly failingSince: Date | null;
+  /**
+   * Moves when requests go to another URL and when it is enabled again: what was answered to a request before says nothing
+   * about it now.
+   */
+  readonly revision: number;
 }
 
 /** Enables an endpoint and forgets its failures, so that the time until it is disabled starts anew. */

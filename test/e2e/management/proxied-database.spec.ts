@@ -3,6 +3,7 @@ import { UsageError } from '#platform/process/usage-error.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { Link } from '../../support/link.js';
 import { Program } from '../../support/processes.js';
+import { framed } from '../../support/strange-servers.js';
 
 const OPTION = '-c sluice.options=passed';
 const withoutOptions = (sent: string) => sent.replace(OPTION, ' '.repeat(OPTION.length));
@@ -10,10 +11,7 @@ const withoutListen = (sent: string) => sent.replace('LISTEN ', '--LSTN ');
 
 /** An error of PostgreSQL: severity, code and message. */
 function errorResponse(message: string): Buffer {
-  const fields = Buffer.from(`SFATAL\0VFATAL\0C08P01\0M${message}\0\0`);
-  const head = Buffer.alloc(5, 'E');
-  head.writeInt32BE(fields.length + 4, 1);
-  return Buffer.concat([head, fields]);
+  return framed('E', `SFATAL\0VFATAL\0C08P01\0M${message}\0\0`);
 }
 
 describe('A connection to the database', () => {

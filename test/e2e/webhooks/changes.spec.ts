@@ -56,19 +56,47 @@ describe('A change of an endpoint holds for each attempt that begins after the r
     expect((await delivered())?.path).toBe(path);
   });
 
-  it('another URL, whatever the one before answers afterwards', async () => {
+  const patch = (changes: object) => ask(`PATCH /endpoints/${endpoint.id}`, changes);
+  it.each<[string, (old: string, other: string) => Promise<unknown>]>([
+    ['another URL', (_old, other) => patch({ url: other })],
+    [
+      'another URL, and the old one again',
+      async (old, other) => {
+        await patch({ url: other });
+        await patch({ url: old });
+      },
+    ],
+    [
+      'disabled, then enabled',
+      async () => {
+        await patch({ enabled: false });
+        await patch({ enabled: true });
+      },
+    ],
+    [
+      'disabled, then enabled with another URL',
+      async (_old, other) => {
+        await patch({ enabled: false });
+        await patch({ url: other, enabled: true });
+      },
+    ],
+  ])('%s, whatever a request before is answered afterwards', async (_what, change) => {
     const { path: before, url: old } = newUrl();
-    const { path, url } = newUrl();
     for (const status of [410, 500]) {
       let answer: () => void = () => undefined;
-      receiver.url(before, (response) => (answer = () => response.writeHead(status).end()));
-      await ask(`PATCH /endpoints/${endpoint.id}`, { url: old });
+      let isFirst = true;
+      receiver.url(before, (response) => {
+        if (isFirst) answer = () => response.writeHead(status).end();
+        else response.writeHead(204).end();
+        isFirst = false;
+      });
+      await patch({ url: old });
       const id = await sent();
       await until(() => requestFor(id) !== undefined);
-      await ask(`PATCH /endpoints/${endpoint.id}`, { url });
+      await change(old, newUrl().url);
       answer();
       await until(async () => (await ask(`GET /messages/${id}`)).body.status === 'delivered');
-      expect(receiver.ids(path).filter((one) => one === id)).toEqual([id]);
+      expect(receiver.received.filter(({ headers }) => headers['webhook-id'] === id)).toHaveLength(2);
       expect((await ask(`GET /endpoints/${endpoint.id}`)).body).toMatchObject({ enabled: true, failingSince: null });
     }
   });

@@ -1,3 +1,4 @@
+import { UnrecoverableError } from 'bullmq';
 import { contentJson, contentOfJson, type ContentJson, type Job, type Message } from '#messages/index.js';
 
 export const JOB_NAME = 'message';
@@ -29,12 +30,16 @@ export function toTelemetry({ state: { traceparent } }: Message): { metadata: st
 
 /**
  * @param jobId the message's id, for its n-th retry followed by `.n`
- * @throws Error when the data has a version that this worker doesn't support
+ * @throws Error when the data has a version that this worker doesn't support, UnrecoverableError when a worker of another
+ * program has replaced it: the reconciler then queues the message again
  */
 export function fromJob(jobId: string, data: DeliveryJobData): Job {
+  const [messageId, retries = 0] = jobId.split('.');
+  if ((data as DeliveryJobData | null)?.id !== messageId) {
+    throw new UnrecoverableError('The job does not have the data of its message.');
+  }
   // Typed as 1, but written by any version of the API.
   if ((data.v as number) !== 1) throw new Error(`This worker does not support jobs of version ${data.v}.`);
   const { id, accountId, createdAt } = data;
-  const retries = jobId.length > id.length ? Number(jobId.slice(id.length + 1)) : 0;
-  return { id, accountId, content: contentOfJson(data), createdAt: new Date(createdAt), retries };
+  return { id, accountId, content: contentOfJson(data), createdAt: new Date(createdAt), retries: Number(retries) };
 }

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { DelayedError, UnrecoverableError, type Job, type Worker } from 'bullmq';
+import { DelayedError, ErrorCode, UnrecoverableError, type Job, type Worker } from 'bullmq';
 import type { Activity } from '#kernel/activity.js';
 import { withTimeout } from '#kernel/timeout.js';
 import type { Outcome } from '../../application/deliver-message.js';
@@ -18,6 +18,17 @@ import { StuckWatch } from './stuck-watch.js';
 
 /** Crashes alone never fail a message, so no number of them may fail its job. The largest integer of PostgreSQL. */
 const NEVER = 2_147_483_647;
+
+/**
+ * What BullMQ says of a job that a worker can't end any more: its lock has expired, or the job is gone, such as one of a
+ * deleted account. How the attempt ended is stored already, or does not count.
+ */
+const LOST = new Set<unknown>([
+  ErrorCode.JobNotExist,
+  ErrorCode.JobLockNotExist,
+  ErrorCode.JobNotInState,
+  ErrorCode.JobLockMismatch,
+]);
 
 /** A job is repeated after this long when the store could not be reached. */
 const STORE_AWAY: Outcome = { kind: 'again', afterMs: 1_000 };
@@ -77,7 +88,8 @@ export class ShardConsumer {
       removeOnFail: { age: ENDED_JOB_LIFETIME_MS / 1_000 },
     });
     this.worker.on('error', (error) => {
-      this.observer.failed(error, 'queue error');
+      const { code } = error as { readonly code?: unknown };
+      this.observer.failed(error, LOST.has(code) ? 'a job was taken over or removed while it ran' : 'queue error');
     });
     clock.onChange((isRight) => {
       if (isRight) void this.worker.resume();

@@ -4,7 +4,7 @@ import type { IssuedEndpoint } from '../../application/endpoints/create-endpoint
 import type { TestResult } from '../../application/endpoints/test-endpoint.js';
 import { DISABLED_REASONS, MAX_RATE_LIMIT, type Endpoint } from '../../domain/endpoint.js';
 
-export function endpointView({ accountId: _accountId, ...endpoint }: Endpoint) {
+export function endpointView({ accountId: _accountId, revision: _revision, ...endpoint }: Endpoint) {
   return endpoint;
 }
 

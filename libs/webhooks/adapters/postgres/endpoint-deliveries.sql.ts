@@ -1,5 +1,4 @@
 import { TRANSITIONS } from '#messages/index.js';
-import { TYPES_CHANGED } from '../../domain/endpoint-outcome.js';
 import { hasBeenDelivered, isWantedBy, lacks, OPEN } from '#messages/adapters/postgres/index.js';
 import {
   columnsOf,
@@ -132,17 +131,17 @@ export const LEASE_DELIVERIES = `
 export const LOCK_MESSAGES = 'SELECT FROM sluice.messages WHERE id = ANY ($1) ORDER BY id FOR UPDATE';
 
 /**
- * $1 to $8 the results. $9 where each request was sent, null without one: an endpoint whose URL has changed since is not
- * changed. $10 the types of the messages.
+ * $1 to $8 the results. $9 the revision of the endpoint to which each request was sent, null without one: an endpoint that has
+ * another one since is not changed. $10 the types of the messages.
  */
 export const SETTLE_DELIVERIES = `
   WITH results AS (
     SELECT * FROM unnest($1::text[], $2::text[], $3::uuid[], $4::text[], $5::float8[], $6::text[], $7::int[], $8::text[],
-                         $9::text[], $10::text[]) WITH ORDINALITY
-      AS t (message_id, endpoint_id, token, outcome, retry_ms, error, response_status, response_body, url, type, place)
+                         $9::int[], $10::text[]) WITH ORDINALITY
+      AS t (message_id, endpoint_id, token, outcome, retry_ms, error, response_status, response_body, revision, type, place)
   ), held AS (
     SELECT d.message_id, d.endpoint_id, d.account_id, d.number, d.started_at, d.attempts, t.outcome, t.retry_ms, t.error,
-           t.response_status, t.response_body, t.type
+           t.response_status, t.response_body, t.revision, t.type
     FROM results t JOIN sluice.endpoint_deliveries d USING (message_id, endpoint_id, token)
     WHERE d.message_id = ANY ($1)
     FOR UPDATE OF d SKIP LOCKED
@@ -154,7 +153,7 @@ export const SETTLE_DELIVERIES = `
     UPDATE sluice.endpoint_deliveries d
     SET due_at = CASE outcome WHEN 'retried' THEN clock_timestamp() + retry_ms * interval '1 millisecond' END,
         failures = failures + 1, ready = false, last_number = d.number, token = NULL, number = NULL, started_at = NULL,
-        abandoned = CASE WHEN outcome = 'failed' AND (error = '${TYPES_CHANGED}' OR NOT ${counts('h.type')}) THEN error END
+        abandoned = CASE WHEN outcome = 'failed' AND (h.revision IS NULL OR NOT ${counts('h.type')}) THEN error END
     FROM held h
     WHERE d.message_id = ANY ($1) AND d.message_id = h.message_id AND d.endpoint_id = h.endpoint_id
       AND outcome <> 'delivered'
@@ -166,13 +165,13 @@ export const SETTLE_DELIVERIES = `
     FROM held
     ON CONFLICT DO NOTHING
   ), requested AS (
-    SELECT endpoint_id, url, bool_or(outcome = 'delivered') AS has_succeeded,
+    SELECT endpoint_id, revision, bool_or(outcome = 'delivered') AS has_succeeded,
            (array_agg(outcome ORDER BY place DESC))[1] = 'delivered' AS succeeds
-    FROM results WHERE url IS NOT NULL GROUP BY endpoint_id, url
+    FROM results WHERE revision IS NOT NULL GROUP BY endpoint_id, revision
   ), changed AS MATERIALIZED (
     SELECT e.id, CASE WHEN succeeds THEN NULL WHEN has_succeeded THEN clock_timestamp()
                       ELSE coalesce(failing_since, clock_timestamp()) END AS failing_since
-    FROM requested r JOIN sluice.endpoints e ON e.id = r.endpoint_id AND e.url = r.url
+    FROM requested r JOIN sluice.endpoints e ON e.id = r.endpoint_id AND e.revision = r.revision
     WHERE CASE WHEN failing_since IS NULL THEN NOT succeeds ELSE has_succeeded END
     ORDER BY e.id FOR NO KEY UPDATE OF e
   )

@@ -235,7 +235,7 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
           column(({ error }) => error),
           column(({ responseStatus }) => responseStatus),
           column(({ responseBody }) => responseBody),
-          column(({ url }) => url),
+          column(({ revision }) => revision),
           column(({ delivery }) => delivery.content.type),
         ],
       });

@@ -220,12 +220,12 @@ export class WebhookSender {
       const attempted = await this.attempt(delivery, target);
       // Before the result is stored, so that the next request need not wait. A delivery that ended without a request counts
       // as a success: it says nothing about the receiver.
-      release(attempted.outcome === 'delivered' || attempted.url === null);
+      release(attempted.outcome === 'delivered' || attempted.revision === null);
       // Before, too: what failed because its endpoint is gone does not count against the message.
       const current =
         target === undefined || attempted.outcome === 'delivered' ? null : await this.disableIfDue(target, attempted);
-      // That it is gone was said of another URL.
-      const isOld = current?.enabled === true && current.url !== attempted.url;
+      // That it is gone was said of what it was before.
+      const isOld = current?.enabled === true && current.revision !== attempted.revision;
       const result = isOld ? this.failed(attempted, { status: null, retryAfter: null }) : attempted;
       await this.settle(result);
       this.storage.countAttempt(delivery.accountId, storedBytes(result), this.clock.now());
@@ -239,7 +239,7 @@ export class WebhookSender {
   }
 
   private async attempt(delivery: LeasedDelivery, target: Target | undefined): Promise<DeliveryResult> {
-    const nothing = { delivery, retryMs: 0, responseStatus: null, responseBody: null, url: null };
+    const nothing = { delivery, retryMs: 0, responseStatus: null, responseBody: null, revision: null };
     if (target === undefined) return { ...nothing, outcome: 'failed', error: DELETED };
     if (!target.endpoint.enabled) return { ...nothing, outcome: 'failed', error: DISABLED };
     if (!matchesType(target.endpoint.types, delivery.content.type)) {
@@ -248,7 +248,7 @@ export class WebhookSender {
     const { error, status, body, retryAfter } = await this.post(delivery, target);
     // An account that stores all it may can make no more of responses.
     const responseBody = this.storage.hasRoom(delivery.accountId) ? body : null;
-    const answered = { ...nothing, responseStatus: status, responseBody, url: target.endpoint.url };
+    const answered = { ...nothing, responseStatus: status, responseBody, revision: target.endpoint.revision };
     if (error === null) return { ...answered, outcome: 'delivered', error };
     // Our shutdown may have ended the request, which is not the receiver's fault: the lease expires, and the delivery
     // starts again.
@@ -283,11 +283,11 @@ export class WebhookSender {
    */
   private async disableIfDue(
     { endpoint: asked }: Target,
-    { responseStatus, url }: DeliveryResult,
+    { responseStatus, revision }: DeliveryResult,
   ): Promise<Endpoint | null> {
-    if (url === null) return null;
+    if (revision === null) return null;
     const now = this.clock.now();
-    const request = { status: responseStatus, url, now, disableAfterMs: this.terms.disableAfterMs };
+    const request = { status: responseStatus, revision, now, disableAfterMs: this.terms.disableAfterMs };
     if (disablesBecause(asked, request) === null) return null;
     try {
       const endpoint = await this.endpoints.update(asked.accountId, asked.id, (current) => {

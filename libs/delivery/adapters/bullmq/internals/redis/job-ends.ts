@@ -53,7 +53,7 @@ export async function removeDead(connection: RedisQueueConnection, jobIds: reado
         pipeline,
       ),
     );
-    await removeTraces(shard, ids);
+    await removeTraces(shard, ids, false);
   }
 }
 

@@ -13,6 +13,38 @@ const SORTED_SETS = ['prioritized', 'delayed', 'completed', 'failed'] as const;
 /** Keys that a job has beside its own. */
 const SUFFIXES = ['', ':lock', ':logs', ':processed', ':failed', ':dependencies', ':unsuccessful'] as const;
 
+/** Jobs that one script removes. */
+const REMOVED_AT_ONCE = 100;
+
+const luaList = (names: readonly string[]) => `{${names.map((name) => `'${name}'`).join(', ')}}`;
+
+/**
+ * A job is taken by one script of BullMQ, which also locks it: so it is removed by one, too. Each removal from a list
+ * searches all of it: only lists are searched in which the job was seen, or all if it has left every place since.
+ * KEYS: the prefix. ARGV: 1 to spare jobs that a worker has, then each id and the lists that have it.
+ */
+const REMOVE_TRACES = `
+  local prefix, left = KEYS[1], 0
+  for i = 2, #ARGV, 2 do
+    local id = ARGV[i]
+    if ARGV[1] == '1' and redis.call('EXISTS', prefix .. id .. ':lock') == 1 then left = left + 1
+    else
+      local removed = 0
+      local function remove(command, ...)
+        local count = redis.pcall(command, ...)
+        if type(count) == 'number' then removed = removed + count end
+      end
+      for list in string.gmatch(ARGV[i + 1], '[^,]+') do remove('LREM', prefix .. list, 0, id) end
+      for _, set in ipairs(${luaList(SORTED_SETS)}) do remove('ZREM', prefix .. set, id) end
+      if removed == 0 then
+        for _, list in ipairs(${luaList(LISTS)}) do remove('LREM', prefix .. list, 0, id) end
+      end
+      remove('SREM', prefix .. 'stalled', id)
+      for _, suffix in ipairs(${luaList(SUFFIXES)}) do redis.call('DEL', prefix .. id .. suffix) end
+    end
+  end
+  return left`;
+
 /** The ids of those of these jobs that are where workers find them: a job that is in no list is never taken. */
 export async function findableJobs(connection: RedisQueueConnection, ids: readonly string[]): Promise<Set<string>> {
   const findable = new Set<string>();
@@ -51,19 +83,24 @@ export async function* placedJobs(shard: RedisShard): AsyncGenerator<readonly st
   }
 }
 
-/** Removes all traces of these jobs of a shard, first those that lead workers to them. */
-export async function removeTraces(shard: RedisShard, ids: readonly string[]): Promise<void> {
+/**
+ * Removes all traces of these jobs of a shard.
+ * @param isTakenSpared whether a job that a worker has is left to it
+ * @returns how many were left
+ */
+export async function removeTraces(shard: RedisShard, ids: readonly string[], isTakenSpared: boolean): Promise<number> {
   const wanted = new Set(ids);
-  for (const list of LISTS) {
-    const found = [...(await listed(shard, list, wanted))];
-    // Each of these searches the whole list.
-    await shard.read((pipeline) => found.reduce((all, id) => all.lrem(shard.key(list), 0, id), pipeline));
+  const places = new Map<string, string[]>(ids.map((id) => [id, []]));
+  for (const list of LISTS) for (const id of await listed(shard, list, wanted)) places.get(id)?.push(list);
+  let left = 0;
+  for (let start = 0; start < ids.length; start += REMOVED_AT_ONCE) {
+    const some = ids.slice(start, start + REMOVED_AT_ONCE).flatMap((id) => [id, places.get(id)?.join(',') ?? '']);
+    const [count] = await shard.read<number>((pipeline) =>
+      pipeline.eval(REMOVE_TRACES, 1, shard.key(''), isTakenSpared ? 1 : 0, ...some),
+    );
+    left += count ?? 0;
   }
-  await shard.read((pipeline) => {
-    for (const set of SORTED_SETS) pipeline.zrem(shard.key(set), ...ids);
-    pipeline.srem(shard.key('stalled'), ...ids);
-    return ids.reduce((all, id) => all.del(SUFFIXES.map((suffix) => shard.key(id) + suffix)), pipeline);
-  });
+  return left;
 }
 
 async function isPaused(shard: RedisShard): Promise<boolean> {

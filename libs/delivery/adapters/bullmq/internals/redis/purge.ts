@@ -5,12 +5,7 @@ import { jobsOfEvents, removeEvents as removeEventsOf } from './stored-events.js
 export async function purge(connection: RedisQueueConnection, jobIds: readonly string[]): Promise<number> {
   let left = 0;
   for (const [shard, ids] of connection.byShard(jobIds)) {
-    const locks = await shard.read<number>((pipeline) =>
-      ids.reduce((all, id) => all.exists(`${shard.key(id)}:lock`), pipeline),
-    );
-    const free = ids.filter((_id, index) => locks[index] !== 1);
-    left += ids.length - free.length;
-    if (free.length > 0) await removeTraces(shard, free);
+    left += await removeTraces(shard, ids, true);
   }
   return left;
 }

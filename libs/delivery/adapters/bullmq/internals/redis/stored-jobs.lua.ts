@@ -10,10 +10,19 @@ const HAS_DATA = `
     return string.find(data, '"' .. string.match(id, '^[^.]*') .. '"', 1, true) and string.find(data, '^{.*}$')
   end`;
 
-/** Which of these jobs have the data of their messages: 1 or 0 for each. KEYS: of the jobs. ARGV: their ids. */
+/**
+ * Which of these jobs have the data of their messages, or need it no more: 1 or 0 for each. A worker of another program may
+ * replace the data of a job that it runs; what has lost its data fails. KEYS: of the jobs. ARGV: their ids.
+ */
 export const HAVE_DATA = `${HAS_DATA}
+  local function needs_none(key)
+    local job = redis.pcall('HMGET', key, 'finishedOn', 'returnvalue', 'data')
+    if job.err then return false end
+    if not job[1] then return redis.call('EXISTS', key .. ':lock') == 1 end
+    return job[2] or pcall(cjson.decode, job[3])
+  end
   local found = {}
-  for i, key in ipairs(KEYS) do found[i] = has_data(key, ARGV[i]) and 1 or 0 end
+  for i, key in ipairs(KEYS) do found[i] = (has_data(key, ARGV[i]) or needs_none(key)) and 1 or 0 end
   return found`;
 
 /**
