@@ -12,16 +12,8 @@ describe('The command line', () => {
   afterAll(() => {
     cli.remove();
   });
-  const run = async (env: Readonly<Record<string, string>>, args: readonly string[], isTerminal = false) => {
-    const before = { ...process.env };
-    Object.assign(process.env, env);
-    try {
-      return await cli.run(args, isTerminal);
-    } finally {
-      for (const name of Object.keys(env)) Reflect.deleteProperty(process.env, name);
-      Object.assign(process.env, before);
-    }
-  };
+  const run = (env: Readonly<Record<string, string>>, args: readonly string[], isTerminal = false) =>
+    cli.run(args, { env, isTerminal });
 
   describe('whoami', () => {
     it('shows the account, the key, what it may do, and until when', async () => {
@@ -88,7 +80,7 @@ describe('The command line', () => {
 
   it('watches only in a terminal', async () => {
     expect(await cli.run(['list', '--watch'])).toMatchObject({ code: 2, stdout: '' });
-    expect(await cli.run(['list', '--watch', '--json'], true)).toMatchObject({ code: 2, stdout: '' });
+    expect(await cli.run(['list', '--watch', '--json'], { isTerminal: true })).toMatchObject({ code: 2, stdout: '' });
   });
 
   it('suggests only what is near', async () => {

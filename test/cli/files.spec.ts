@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { accountForEach, sharedApi } from '../support/api.js';
 import { Cli } from '../support/cli.js';
+import { InProcessCli } from '../support/in-process-cli.js';
 import { describeUnless } from '../support/skipping.js';
 
 describe('Files of the command line', () => {
@@ -48,21 +49,27 @@ describe('Files of the command line', () => {
   it.each(['""', '" "', '"slc_é"', '"a\\u001b[31m"', '"a\\nb"', '1', 'null', '{}', '["slc_x"]'])(
     'are named if the key in them is %s',
     async (key) => {
-      mkdirSync(dirname(cli.credentials), { recursive: true });
-      const entry = `{"apiKey":${key},"operatorKey":${key},"listenSecret":${key}}`;
-      writeFileSync(cli.credentials, `{"services":{"${api.url}":${entry}}}`, { mode: 0o600 });
-      for (const args of [['whoami'], ['list', '--json'], ['admin', 'accounts', 'list'], ['mcp']]) {
-        const { code, stdout, stderr } = await cli.run(args);
-        expect({ code: code === 1 || code === 3, stdout }).toEqual({ code: true, stdout: '' });
-        expect(stderr).toContain(cli.credentials);
-        expect(stderr).toContain('un sluice login');
+      const cli = new InProcessCli({ SLUICE_BASE_URL: api.url });
+      try {
+        const credentials = join(cli.home, 'config', 'sluice', 'credentials.json');
+        mkdirSync(dirname(credentials), { recursive: true });
+        const entry = `{"apiKey":${key},"operatorKey":${key},"listenSecret":${key}}`;
+        writeFileSync(credentials, `{"services":{"${api.url}":${entry}}}`, { mode: 0o600 });
+        for (const args of [['whoami'], ['list', '--json'], ['admin', 'accounts', 'list'], ['mcp']]) {
+          const { code, stdout, stderr } = await cli.run(args);
+          expect({ code: code === 1 || code === 3, stdout }).toEqual({ code: true, stdout: '' });
+          expect(stderr).toContain(credentials);
+          expect(stderr).toContain('un sluice login');
+        }
+        const env = { SLUICE_API_KEY: account.key };
+        const { code, stderr } = await cli.run(['listen', '--forward-to', '127.0.0.1:9999', '--yes'], { env });
+        expect({ code: code === 1 || code === 2, stderr }).toEqual({
+          code: true,
+          stderr: expect.stringContaining(credentials) as string,
+        });
+      } finally {
+        cli.remove();
       }
-      const env = { SLUICE_API_KEY: account.key };
-      const { code, stderr } = await cli.run(['listen', '--forward-to', '127.0.0.1:9999', '--yes'], { env });
-      expect({ code: code === 1 || code === 2, stderr }).toEqual({
-        code: true,
-        stderr: expect.stringContaining(cli.credentials) as string,
-      });
     },
   );
 

@@ -179,7 +179,7 @@ describe('Texts of a hostile server', () => {
 
   const run = (command: string, options: readonly string[], isTerminal: boolean) => {
     const args = command.split(' ').map((arg) => (arg === 'lines' ? join(cli.home, 'lines') : arg));
-    return cli.run([...args, ...options], isTerminal);
+    return cli.run([...args, ...options], { isTerminal });
   };
 
   describe.each([
@@ -259,10 +259,9 @@ describe('Texts of a hostile server', () => {
       [[], true],
       [['--json'], true],
     ] as const) {
-      const { stdout, stderr } = await cli.run(
-        [...args.map((arg) => arg.replaceAll('\u0000', '')), ...options],
+      const { stdout, stderr } = await cli.run([...args.map((arg) => arg.replaceAll('\u0000', '')), ...options], {
         isTerminal,
-      );
+      });
       expect((stdout + stderr).replace(OWN, '')).not.toMatch(HIDDEN);
     }
   });

@@ -202,8 +202,9 @@ export default [
   {
     what: 'an event that is incomplete when the connection is lost is passed on',
     file: EVENTS,
-    find: "    else if (name === 'data') data.push(value);\n  }",
-    replace: "    else if (name === 'data') data.push(value);\n  }\n  yield { id, event, data: data.join('\\n') };",
+    find: "      else if (name === 'data') data.push(value);\n    }\n  }",
+    replace:
+      "      else if (name === 'data') data.push(value);\n    }\n  }\n  yield { id, event, data: data.join('\\n') };",
     tests: [EVENTS_SPEC],
   },
   {

@@ -9,6 +9,12 @@ interface Ran {
   readonly stderr: string;
 }
 
+interface Invocation {
+  /** Whether its output goes to a terminal with colours. */
+  readonly isTerminal?: boolean;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** The commands in the process of the test, which takes milliseconds. Construct it in `beforeAll`, and `remove` it in `afterAll`. */
 export class InProcessCli {
   readonly home = mkdtempSync(join(tmpdir(), 'sluice-cli-'));
@@ -22,8 +28,10 @@ export class InProcessCli {
     });
   }
 
-  /** Runs a command to its end. @param isTerminal whether its output goes to a terminal with colours */
-  async run(args: readonly string[], isTerminal = false): Promise<Ran> {
+  /** Runs a command to its end. */
+  async run(args: readonly string[], { isTerminal = false, env = {} }: Invocation = {}): Promise<Ran> {
+    const before = { ...process.env };
+    Object.assign(process.env, env);
     const written = { stdout: '', stderr: '' };
     const { stdout, stderr, exitCode } = process;
     const restore = (['stdout', 'stderr'] as const).map((name) => {
@@ -51,12 +59,24 @@ export class InProcessCli {
     } finally {
       process.exitCode = exitCode;
       for (const undo of restore) undo();
+      restoreEnvironment(before);
     }
   }
 
+  /** Runs a command that must succeed. @returns the JSON that it prints */
+  async json<T = Record<string, unknown>>(...args: string[]): Promise<T> {
+    const { code, stdout, stderr } = await this.run([...args, '--json']);
+    if (code !== 0) throw new Error(`sluice ${args.join(' ')} ended with ${code}: ${stderr}`);
+    return JSON.parse(stdout) as T;
+  }
+
   remove(): void {
-    for (const name of Object.keys(process.env)) if (!(name in this.before)) Reflect.deleteProperty(process.env, name);
-    Object.assign(process.env, this.before);
+    restoreEnvironment(this.before);
     rmSync(this.home, { recursive: true, force: true });
   }
+}
+
+function restoreEnvironment(before: Readonly<NodeJS.ProcessEnv>): void {
+  for (const name of Object.keys(process.env)) if (!(name in before)) Reflect.deleteProperty(process.env, name);
+  Object.assign(process.env, before);
 }
