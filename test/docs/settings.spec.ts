@@ -76,7 +76,9 @@ describe('Other pages', () => {
       const named = [...text.matchAll(/`([A-Z]+(?:_[A-Z]+)+)(?:=[^`]*)?`/g)].map(([, name = '']) => name);
       return (
         named
-          .filter((name) => !known.includes(name) && !/^(OTEL|PG|POSTGRES|SLUICE|NODE)_|^(HTTPS?|ALL|NO)_PROXY$/.test(name))
+          .filter(
+            (name) => !known.includes(name) && !/^(OTEL|PG|POSTGRES|SLUICE|NODE)_|^(HTTPS?|ALL|NO)_PROXY$/.test(name),
+          )
           // The programs of a page may have settings of their own.
           .filter((name) => !code.includes(name))
           .map((name) => `${path}: ${name}`)
