@@ -17,9 +17,9 @@ const RETRY_EVERY_MS = 250;
 const NOTIFICATION_TIMEOUT_MS = 3_000;
 
 /**
- * Checks that the database can store any text and run functions, and that no proxy runs each transaction on another connection or drops
- * the options of a connection. A commit might then not wait for the disk, and workers would never be notified of jobs,
- * without any error. Waits for a database that is starting or in recovery, for up to STARTING_TIMEOUT_MS.
+ * Checks that the database can store any text and run functions, and that no proxy runs each transaction on another
+ * connection or drops the options of a connection. A commit might then not wait for the disk, and workers would never be
+ * notified of jobs, without any error. Waits for a database that is starting or in recovery, for up to STARTING_TIMEOUT_MS.
  * @throws UsageError when it cannot or there is such a proxy, DomainError `unavailable` when it cannot be reached
  */
 export async function requireUsableDatabase(url: string): Promise<void> {

@@ -111,10 +111,10 @@ export abstract class EndpointDeliveries {
   abstract abandon(endpointId: string, reason: AbandonReason, after: string): Promise<Abandoned>;
 
   /**
-   * Stores how an attempt ended. One that failed without a request, or for an endpoint which is no longer enabled, or does not want its type any
-   * more, is abandoned. A delivery that another worker has leased since is not changed. In the same transaction, the endpoint
-   * notes the first failure after a success, or a success after failures, in the order in which attempts end, unless it has
-   * another revision since the request.
+   * Stores how an attempt ended. One that failed without a request, or for an endpoint which is no longer enabled or does
+   * not want its type any more, is abandoned. A delivery that another worker has leased since is not changed. In the same
+   * transaction, the endpoint notes the first failure after a success, or a success after failures, in the order in which
+   * attempts end, unless it has another revision since the request.
    */
   abstract settle(result: DeliveryResult): Promise<void>;
 }
