@@ -1,11 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { lowestId } from '#kernel/ids.js';
+import { ABANDON, FIND_IN_VAIN } from '#webhooks/adapters/postgres/abandoned-deliveries.sql.js';
 import {
-  ABANDON,
   DUE_ENDPOINTS,
   END_MESSAGES,
-  FIND_IN_VAIN,
   LEASE_DELIVERIES,
   PICK_DELIVERIES,
   MAKE_READY,

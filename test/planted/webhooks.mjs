@@ -1,5 +1,7 @@
 /** Deliveries to endpoints, and their signatures. */
 const STATEMENTS = 'libs/webhooks/adapters/postgres/endpoint-deliveries.sql.ts';
+const ABANDONING = 'libs/webhooks/adapters/postgres/abandoned-deliveries.sql.ts';
+const REPLAYING = 'libs/webhooks/adapters/postgres/replay.sql.ts';
 const START = 'libs/messages/adapters/postgres/start-delivery.sql.ts';
 const ADAPTER = 'libs/webhooks/adapters/postgres/postgres-endpoint-deliveries.ts';
 const MADE = ['test/contracts/endpoint-deliveries.spec.ts'];
@@ -215,28 +217,28 @@ export default [
   },
   {
     what: 'a delivery that is being made is abandoned',
-    file: STATEMENTS,
+    file: ABANDONING,
     find: 'ELSE due_at <= statement_timestamp() END',
     replace: 'ELSE true END',
     tests: MISSED,
   },
   {
     what: 'a delivery that has begun meanwhile is abandoned',
-    file: STATEMENTS,
+    file: ABANDONING,
     find: 'WHERE d.message_id = ANY ($2) AND ${WAITS} AND',
     replace: 'WHERE d.message_id = ANY ($2) AND',
     tests: CHANGED,
   },
   {
     what: 'deliveries to an endpoint that is enabled again are abandoned',
-    file: STATEMENTS,
+    file: ABANDONING,
     find: "WHERE NOT ${counts('m.type')}\n",
     replace: '\n',
     tests: MISSED,
   },
   {
     what: 'deliveries of types that an endpoint no longer wants wait on',
-    file: STATEMENTS,
+    file: ABANDONING,
     find: "WHERE NOT ${counts('m.type')}\n",
     replace: 'WHERE NOT EXISTS (SELECT FROM sluice.enabled_endpoints e WHERE e.id = $1)\n',
     tests: CHANGED,
@@ -286,28 +288,28 @@ export default [
   },
   {
     what: 'a replay finds messages of every account',
-    file: STATEMENTS,
+    file: REPLAYING,
     find: 'WHERE account_id >= $1 AND account_id <= $1 AND status = $5 AND id >= $2 AND id < $3',
     replace: "WHERE $1 <> '' AND status = $5 AND id >= $2 AND id < $3",
     tests: MISSED,
   },
   {
     what: 'a replay includes messages of the time at which it ends',
-    file: STATEMENTS,
+    file: REPLAYING,
     find: 'AND status = $5 AND id >= $2 AND id < $3',
     replace: 'AND status = $5 AND id >= $2',
     tests: MISSED,
   },
   {
     what: 'a replay sends what is on its way again',
-    file: STATEMENTS,
+    file: REPLAYING,
     find: 'WHERE d.message_id = m.id AND d.endpoint_id = $2 AND d.due_at IS NOT NULL)',
     replace: 'WHERE false)',
     tests: MISSED,
   },
   {
     what: 'a replay sends cancelled messages',
-    file: STATEMENTS,
+    file: REPLAYING,
     find: "WHERE m.id = ANY ($1) AND m.status <> '${TRANSITIONS.cancel.to}' AND ${lacks('m', '$2')}",
     replace: "WHERE m.id = ANY ($1) AND ${lacks('m', '$2')}",
     tests: MISSED,
@@ -447,7 +449,7 @@ export default [
   },
   {
     what: 'a replay sends an endpoint what its types do not match',
-    file: STATEMENTS,
+    file: REPLAYING,
     find: "AND ${isWantedBy('$6', 'm.type')}",
     replace: '',
     tests: ['test/e2e/webhooks/types.spec.ts'],

@@ -1,17 +1,13 @@
 import { TRANSITIONS } from '#messages/index.js';
-import { hasBeenDelivered, isWantedBy, lacks, OPEN } from '#messages/adapters/postgres/index.js';
 import {
+  hasBeenDelivered,
+  isWantedBy,
+  OPEN,
   columnsOf,
   CONTENT_COLUMNS,
   endMessages,
   hasEndpoints,
   isHalted,
-  NOTHING_RELEASED,
-  rejoinLines,
-  RELEASED,
-  releasedAt,
-  replayMessages,
-  restartDeliveries,
   startAttempts,
 } from '#messages/adapters/postgres/index.js';
 
@@ -22,7 +18,7 @@ const DELIVERED = TRANSITIONS.deliver.to;
  * Whether the endpoint of a delivery `d` counts: it is enabled, and wants messages of the type. As a condition EXISTS, it
  * would let the planner read all endpoints.
  */
-const counts = (type: string): string => `(${isWantedBy('d.endpoint_id', type)}) IS TRUE`;
+export const counts = (type: string): string => `(${isWantedBy('d.endpoint_id', type)}) IS TRUE`;
 
 /**
  * Marks deliveries that may start now as ready, including those whose lease has expired. Their ids are repeated beside the
@@ -177,62 +173,6 @@ export const SETTLE_DELIVERIES = `
   )
   UPDATE sluice.endpoints e SET failing_since = c.failing_since FROM changed c WHERE e.id = c.id`;
 
-/** It is to be made, and nobody makes it. Written so that no index of all that are to be made seems to fit. */
-const WAITS = 'CASE WHEN token IS NULL THEN due_at IS NOT NULL ELSE due_at <= statement_timestamp() END';
-
-/**
- * The messages whose deliveries wait in vain, among the next that an endpoint still has to get.
- *
- * $1 endpoint, $2 the message after which to begin, $3 deliveries to look at.
- */
-export const FIND_IN_VAIN = `
-  WITH page AS MATERIALIZED (
-    SELECT message_id, endpoint_id, NOT ${WAITS} AS is_made FROM sluice.endpoint_deliveries
-    WHERE endpoint_id = $1 AND due_at IS NOT NULL AND message_id > $2 ORDER BY message_id LIMIT $3
-  ), in_vain AS MATERIALIZED (
-    SELECT message_id, is_made FROM page d LEFT JOIN sluice.messages m
-      ON m.id = message_id AND m.id = ANY (ARRAY(SELECT message_id FROM page))
-    WHERE NOT ${counts('m.type')}
-  )
-  SELECT (SELECT max(message_id) FROM page HAVING count(*) = $3) AS last,
-         ARRAY(SELECT message_id FROM in_vain WHERE NOT is_made) AS waiting,
-         EXISTS (SELECT FROM in_vain WHERE is_made) AS "areMade"`;
-
-/**
- * Run after LOCK_MESSAGES, like SETTLE_DELIVERIES. Returns how many deliveries it has ended.
- *
- * $1 endpoint, $2 messages, $3 the reason.
- */
-export const ABANDON = `
-  WITH locked AS MATERIALIZED (
-    SELECT id, type FROM sluice.messages WHERE id = ANY ($2)
-  ), held AS (
-    SELECT message_id, endpoint_id, account_id, token, number, started_at
-    FROM (SELECT unnest($2::text[]) AS message_id, $1::text AS endpoint_id OFFSET 0) t
-    JOIN sluice.endpoint_deliveries d USING (message_id, endpoint_id) LEFT JOIN locked ON id = message_id
-    WHERE d.message_id = ANY ($2) AND ${WAITS} AND NOT ${counts('type')}
-    FOR UPDATE OF d SKIP LOCKED
-  ), abandoned AS (
-    UPDATE sluice.endpoint_deliveries d
-    SET due_at = NULL, ready = false, abandoned = $3, last_number = coalesce(d.number, last_number), token = NULL,
-        number = NULL, started_at = NULL
-    FROM held h WHERE d.message_id = ANY ($2) AND d.message_id = h.message_id AND d.endpoint_id = h.endpoint_id
-  ), lost AS (
-    INSERT INTO sluice.attempts (message_id, number, account_id, started_at, outcome, target)
-    SELECT message_id, number, account_id, started_at, 'lost', endpoint_id FROM held WHERE token IS NOT NULL
-    ON CONFLICT DO NOTHING
-  )
-  SELECT count(*)::int AS abandoned FROM held`;
-
-/**
- * Before ABANDON, which changes deliveries that wait for others: the end of these locks the line first as well.
- *
- * $1 messages, $2 the endpoint.
- */
-export const LOCK_LINES = `
-  SELECT sluice.lock_lines(array_agg($2::text), array_agg(ordering_key)) FROM sluice.messages
-  WHERE id = ANY ($1::text[]) AND position IS NOT NULL`;
-
 /**
  * Those of some deliveries that are no longer to be made leave their lines. Last in a transaction, since others wait for
  * the lines until it commits.
@@ -271,48 +211,3 @@ export const END_MESSAGES = `
     ) AS reason FROM ended`,
     '$1::text[]',
   )}`;
-
-/**
- * The messages that an endpoint wants and has not got, among the next messages of an account in one status, by id. The account is
- * a range for the same reason as in lists.
- *
- * $1 account, $2 the first id, $3 the id after the last, $4 messages to look at, $5 status, $6 endpoint.
- */
-export const FIND_MISSED = `
-  WITH page AS MATERIALIZED (
-    SELECT id, delivery, type FROM sluice.messages
-    WHERE account_id >= $1 AND account_id <= $1 AND status = $5 AND id >= $2 AND id < $3
-    ORDER BY account_id, id LIMIT $4
-  )
-  SELECT (SELECT max(id) FROM page) AS last,
-         ARRAY(SELECT id FROM page m WHERE ${hasEndpoints('m.delivery')} AND ${isWantedBy('$6', 'm.type')}
-                 AND ${lacks('m', '$6')}) AS missed`;
-
-/**
- * After LOCK_MESSAGES, so that it sees the deliveries that another replay or a worker has added: messages that failed are
- * retried for an endpoint, and others get another delivery.
- *
- * $1 messages, $2 endpoint, $3 how many were replayed before them, $4 how many are due in a second.
- */
-export const REPLAY = `
-  WITH missed AS (
-    SELECT m.id, m.account_id, m.status, m.ordering_key, m.position, greatest(m.deliver_at, statement_timestamp() + interval '1 second'
-             * (($3::int + row_number() OVER (ORDER BY m.id) - 1) / $4::int)) AS due_at
-    FROM sluice.messages m
-    WHERE m.id = ANY ($1) AND m.status <> '${TRANSITIONS.cancel.to}' AND ${lacks('m', '$2')}
-      AND NOT EXISTS (SELECT FROM sluice.endpoint_deliveries d
-                      WHERE d.message_id = m.id AND d.endpoint_id = $2 AND d.due_at IS NOT NULL)
-  ), retried AS (${replayMessages('missed')}
-  ), restarted AS (${restartDeliveries(
-    `SELECT id AS message_id, $2 AS endpoint_id, account_id, ${releasedAt('position', 'due_at')} AS due_at FROM missed`,
-  )}
-    RETURNING message_id
-  )
-  SELECT message_id, ${NOTHING_RELEASED} FROM restarted
-  UNION ALL
-  SELECT NULL, ${RELEASED} FROM (${rejoinLines(
-    `(
-    SELECT $2::text AS line, ordering_key, position, message_id, due_at FROM missed JOIN restarted ON message_id = id
-  ) members`,
-    false,
-  )}) released`;

@@ -17,23 +17,20 @@ import {
 } from '../../application/endpoint-deliveries.js';
 import { type Availability, MESSAGE_STATUSES, type OnStarted, TRANSITIONS, WEBHOOKS } from '#messages/index.js';
 import { toContent } from '#messages/adapters/postgres/index.js';
+import { ABANDON, FIND_IN_VAIN, LOCK_LINES } from './abandoned-deliveries.sql.js';
 import {
-  ABANDON,
   DUE_ENDPOINTS,
   END_MESSAGES,
-  FIND_IN_VAIN,
-  FIND_MISSED,
   LEASE_DELIVERIES,
   LEAVE_LINES,
-  LOCK_LINES,
   LOCK_MESSAGES,
   MAKE_READY,
   NEXT_IN,
   PENDING_IN,
   PICK_DELIVERIES,
-  REPLAY,
   SETTLE_DELIVERIES,
 } from './endpoint-deliveries.sql.js';
+import { FIND_MISSED, REPLAY } from './replay.sql.js';
 
 // One at a time: concurrent batches of one process could only wait for each other's messages.
 const LIMITS = { maxItems: 500, maxWaiting: 100_000 };
