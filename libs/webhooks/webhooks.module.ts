@@ -33,6 +33,7 @@ import { RotateSecret } from './application/endpoints/rotate-secret.js';
 import { SecretBox } from './application/endpoints/secret-box.js';
 import { TestEndpoint } from './application/endpoints/test-endpoint.js';
 import { WebhookClient } from './application/sending/webhook-client.js';
+import { DeliverWebhook } from './application/sending/deliver-webhook.js';
 import { WebhookSender } from './application/sending/webhook-sender.js';
 
 /** For the OpenAPI document. */
@@ -65,7 +66,7 @@ const sending: FactoryProvider[] = [
     useFactory: (metrics: Metrics, logger: Logger) => new SendingMetrics(metrics, logger, oldestDue),
     inject: [Metrics, LOGGER],
   },
-  provide(WebhookSender, [
+  provide(DeliverWebhook, [
     EndpointDeliveries,
     Endpoints,
     SecretBox,
@@ -73,10 +74,9 @@ const sending: FactoryProvider[] = [
     TERMS,
     Clock,
     SendingMetrics,
-    ClockWatch,
     StorageCap,
-    Activity,
   ]),
+  provide(WebhookSender, [EndpointDeliveries, Endpoints, DeliverWebhook, TERMS, SendingMetrics, ClockWatch, Activity]),
   provide(EndDeliveries, [Endpoints, EndpointDeliveries, SendingMetrics]),
 ];
 

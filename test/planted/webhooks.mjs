@@ -456,7 +456,7 @@ export default [
   },
   {
     what: 'a message of a type that an endpoint no longer wants is posted to it',
-    file: 'libs/webhooks/application/sending/webhook-sender.ts',
+    file: 'libs/webhooks/application/sending/deliver-webhook.ts',
     find: 'if (!matchesType(target.endpoint.types, delivery.content.type))',
     replace: 'if (false as boolean)',
     tests: ['test/e2e/webhooks/types.spec.ts'],

@@ -1,7 +1,7 @@
 import type { Database } from '#platform/database/database.js';
 import type { Logger } from '#platform/observability/logging.js';
 import type { Metrics } from '#platform/observability/metrics.js';
-import type { AttemptEnd, SendingObserver } from '../../application/sending/webhook-sender.js';
+import type { AttemptEnd, SendingObserver } from '../../application/sending/deliver-webhook.js';
 import { AUTOMATIC_REASONS, type AutomaticReason, type Endpoint } from '../../domain/endpoint.js';
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60];

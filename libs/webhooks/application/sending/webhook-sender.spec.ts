@@ -6,6 +6,7 @@ import type { Endpoint } from '../../domain/endpoint.js';
 import type { Endpoints } from '../endpoints/endpoints.js';
 import { SecretBox } from '../endpoints/secret-box.js';
 import type { WebhookClient } from './webhook-client.js';
+import { DeliverWebhook } from './deliver-webhook.js';
 import { WebhookSender } from './webhook-sender.js';
 
 const AT = new Date('2026-11-21T09:30:00Z');
@@ -68,16 +69,24 @@ describe('WebhookSender', () => {
       targets: () => Promise.resolve([{ endpoint, secrets, headers: null, version: '1' }]),
     };
     const ignore = () => undefined;
-    sender = new WebhookSender(
-      deliveries as unknown as EndpointDeliveries,
+    const observer = { attempted: ignore, requested: ignore, disabled: ignore, failed: ignore };
+    const webhooks = new DeliverWebhook(
+      deliveries,
       endpoints as unknown as Endpoints,
       box,
       { post: () => answer() } as unknown as WebhookClient,
-      { concurrency: 10, timeoutMs: 1_000, retrySeconds: [5], disableAfterMs: 1_000 },
+      { retrySeconds: [5], disableAfterMs: 1_000 },
       { now: () => AT },
-      { attempted: ignore, requested: ignore, disabled: ignore, failed: ignore },
-      { isRight: true },
+      observer,
       { hasRoom: () => hasRoom, countAttempt: (_account, bytes) => counted.push(bytes) },
+    );
+    sender = new WebhookSender(
+      deliveries as unknown as EndpointDeliveries,
+      endpoints as unknown as Endpoints,
+      webhooks,
+      { concurrency: 10, timeoutMs: 1_000 },
+      observer,
+      { isRight: true },
     );
     sender.start();
   });

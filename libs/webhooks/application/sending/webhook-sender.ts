@@ -1,41 +1,15 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { ALWAYS_ACTIVE } from '#kernel/activity.js';
-import type { Clock } from '#kernel/clock.js';
-import { DomainError } from '#kernel/domain-error.js';
 import { withTimeout } from '#kernel/timeout.js';
-import type { StorageCap } from '#messages/index.js';
-import { storedBytes } from './stored-bytes.js';
-import type { DeliveryResult, DueEndpoint, EndpointDeliveries, LeasedDelivery } from '../endpoint-deliveries.js';
-import { disablesBecause, isSuccess, nextAttemptIn, type Received } from '../../domain/attempt-result.js';
-import { matchesType, toReason } from '#messages/index.js';
-import { TYPES_CHANGED } from '../../domain/endpoint-outcome.js';
-import { AUTOMATIC_REASONS, disable, type AutomaticReason, type Endpoint } from '../../domain/endpoint.js';
+import type { DueEndpoint, EndpointDeliveries, LeasedDelivery } from '../endpoint-deliveries.js';
 import type { Endpoints, Target } from '../endpoints/endpoints.js';
+import type { DeliverWebhook, SendingObserver } from './deliver-webhook.js';
 import { Places } from './places.js';
-import type { SecretBox } from '../endpoints/secret-box.js';
-import type { WebhookClient } from './webhook-client.js';
-import { webhookRequest } from './webhook-request.js';
 
 interface SendingTerms {
   /** Requests that run at the same time. With the reserve of `Places`, twice as many. */
   readonly concurrency: number;
   readonly timeoutMs: number;
-  /** The waits before the second and each further attempt. */
-  readonly retrySeconds: readonly number[];
-  /** An endpoint that has only failed for so long is disabled. */
-  readonly disableAfterMs: number;
-}
-
-export type AttemptEnd = DeliveryResult['outcome'];
-
-export interface SendingObserver {
-  attempted(outcome: AttemptEnd): void;
-  /** A request ended after this time, with an answer or without. */
-  requested(ms: number): void;
-  disabled(reason: AutomaticReason, endpoint: Endpoint): void;
-  /** Something failed that is repeated later. */
-  failed(error: unknown): void;
 }
 
 /** How long a lease outlives the timeout of its request, to store how it ended. */
@@ -53,17 +27,8 @@ const QUIET_MS = 30_000;
 const MAX_TARGETS = 10_000;
 /** Deliveries whose result is not stored yet, including running ones: at most this many times the concurrency. */
 const MAX_UNSETTLED = 3;
-/** The longest pause between two tries to store a result. */
-const MAX_PAUSE_MS = 1_000;
 
-/** Why a delivery fails without a request. */
-const DELETED = 'endpoint_deleted';
-const DISABLED = 'endpoint_disabled';
-
-/** The type of a request for a message without one. */
-const UNTYPED = 'message';
-
-/** Makes due deliveries: leases them, posts each to its endpoint, and stores how that ended. */
+/** Makes due deliveries: looks for them, leases them, and makes each while there is a place for it. */
 export class WebhookSender {
   private readonly places: Places;
   private readonly targets = new LRUCache<string, Target>({ max: MAX_TARGETS });
@@ -72,23 +37,18 @@ export class WebhookSender {
   /** When due deliveries are looked for next, in milliseconds of `performance.now()`. */
   private nextTurn = 0;
   private endPause = (): void => undefined;
-  /** Set when the worker stops without waiting longer for requests that run. */
-  private graceIsOver = false;
+  private readonly stop = { signal: this.stopping.signal, graceIsOver: false };
   private closed: Promise<void> | null = null;
   private loop: Promise<void> = Promise.resolve();
 
   constructor(
-    private readonly deliveries: EndpointDeliveries,
-    private readonly endpoints: Endpoints,
-    private readonly box: SecretBox,
-    private readonly client: WebhookClient,
+    private readonly deliveries: Omit<EndpointDeliveries, 'settle'>,
+    private readonly endpoints: Pick<Endpoints, 'targets' | 'takeRate'>,
+    private readonly webhooks: DeliverWebhook,
     private readonly terms: SendingTerms,
-    private readonly clock: Clock,
-    private readonly observer: SendingObserver,
+    private readonly observer: Pick<SendingObserver, 'failed'>,
     private readonly clockWatch: { readonly isRight: boolean },
-    private readonly storage: Pick<StorageCap, 'hasRoom' | 'countAttempt'>,
     private readonly activity = ALWAYS_ACTIVE,
-    private readonly random: () => number = Math.random,
   ) {
     this.places = new Places(terms.concurrency);
   }
@@ -115,7 +75,7 @@ export class WebhookSender {
     this.endPause();
     await this.loop;
     await withTimeout(Promise.all(this.sending), graceMs, () => {
-      this.graceIsOver = true;
+      this.stop.graceIsOver = true;
     });
   }
 
@@ -217,103 +177,12 @@ export class WebhookSender {
     const release = this.places.take(delivery);
     try {
       const target = (await targets).get(delivery.endpointId);
-      const attempted = await this.attempt(delivery, target);
-      // Before the result is stored, so that the next request need not wait. A delivery that ended without a request counts
-      // as a success: it says nothing about the receiver.
-      release(attempted.outcome === 'delivered' || attempted.revision === null);
-      // Before, too: what failed because its endpoint is gone does not count against the message.
-      const current =
-        target === undefined || attempted.outcome === 'delivered' ? null : await this.disableIfDue(target, attempted);
-      // That it is gone was said of what it was before.
-      const isOld = current?.enabled === true && current.revision !== attempted.revision;
-      const result = isOld ? this.failed(attempted, { status: null, retryAfter: null }) : attempted;
-      await this.settle(result);
-      this.storage.countAttempt(delivery.accountId, storedBytes(result), this.clock.now());
-      if (result.outcome === 'retried') this.lookIn(result.retryMs);
-      this.observer.attempted(result.outcome);
+      const { outcome, retryMs } = await this.webhooks.deliver(delivery, target, this.stop, release);
+      if (outcome === 'retried') this.lookIn(retryMs);
     } catch (error) {
       // The lease expires, and the delivery starts again.
       this.observer.failed(error);
       release(false);
-    }
-  }
-
-  private async attempt(delivery: LeasedDelivery, target: Target | undefined): Promise<DeliveryResult> {
-    const nothing = { delivery, retryMs: 0, responseStatus: null, responseBody: null, revision: null };
-    if (target === undefined) return { ...nothing, outcome: 'failed', error: DELETED };
-    if (!target.endpoint.enabled) return { ...nothing, outcome: 'failed', error: DISABLED };
-    if (!matchesType(target.endpoint.types, delivery.content.type)) {
-      return { ...nothing, outcome: 'failed', error: TYPES_CHANGED };
-    }
-    const { error, status, body, retryAfter } = await this.post(delivery, target);
-    // An account that stores all it may can make no more of responses.
-    const responseBody = this.storage.hasRoom(delivery.accountId) ? body : null;
-    const answered = { ...nothing, responseStatus: status, responseBody, revision: target.endpoint.revision };
-    if (error === null) return { ...answered, outcome: 'delivered', error };
-    // Our shutdown may have ended the request, which is not the receiver's fault: the lease expires, and the delivery
-    // starts again.
-    if (this.graceIsOver) throw new Error('The worker has stopped during the request.');
-    return this.failed({ ...answered, outcome: 'failed', error }, { status, retryAfter });
-  }
-
-  /** A failed attempt, which is repeated if there is another one. */
-  private failed(result: DeliveryResult, received: Received): DeliveryResult {
-    const failures = result.delivery.failures + 1;
-    const retryMs = nextAttemptIn(received, failures, this.terms.retrySeconds, this.clock.now(), this.random());
-    return retryMs === null ? result : { ...result, outcome: 'retried', retryMs };
-  }
-
-  private async post({ messageId, content, createdAt, traceparent }: LeasedDelivery, target: Target) {
-    const webhook = { type: content.type ?? UNTYPED, id: messageId, content, createdAt, traceparent };
-    const request = webhookRequest(this.box, target, webhook, this.clock.now());
-    const startedAt = performance.now();
-    try {
-      const answer = await this.client.post(request);
-      return { ...answer, error: isSuccess(answer.status) ? null : `The receiver returned ${answer.status}.` };
-    } catch (error) {
-      return { status: null, body: null, retryAfter: null, error: toReason((error as Error).message) };
-    } finally {
-      this.observer.requested(performance.now() - startedAt);
-    }
-  }
-
-  /**
-   * Decides by the endpoint as it is now: its account may have changed it since the request was sent.
-   * @returns the endpoint as it is now; null when the request was no reason to look
-   */
-  private async disableIfDue(
-    { endpoint: asked }: Target,
-    { responseStatus, revision }: DeliveryResult,
-  ): Promise<Endpoint | null> {
-    if (revision === null) return null;
-    const now = this.clock.now();
-    const request = { status: responseStatus, revision, now, disableAfterMs: this.terms.disableAfterMs };
-    if (disablesBecause(asked, request) === null) return null;
-    try {
-      const endpoint = await this.endpoints.update(asked.accountId, asked.id, (current) => {
-        const reason = current.enabled ? disablesBecause(current, request) : null;
-        return reason === null ? current : disable(current, reason, now);
-      });
-      const reason = AUTOMATIC_REASONS.find((one) => one === endpoint?.disabledReason);
-      // By identity: another worker may have disabled it at the same time.
-      if (reason !== undefined && endpoint?.disabledAt === now) this.observer.disabled(reason, endpoint);
-      return endpoint;
-    } catch (error) {
-      this.observer.failed(error);
-      return null;
-    }
-  }
-
-  /** Repeated while the store is away: the request was made, and would be made again without its result. */
-  private async settle(result: DeliveryResult): Promise<void> {
-    for (let pauseMs = 50; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
-      try {
-        await this.deliveries.settle(result);
-        return;
-      } catch (error) {
-        if (!(error instanceof DomainError) || this.stopping.signal.aborted) throw error;
-        await sleep(pauseMs);
-      }
     }
   }
 }
