@@ -265,6 +265,6 @@ describe('Wrong arguments', () => {
   ])('the proxy %s=%s', async (name, text) => {
     process.env[name] = text;
     const stderr = await refused(['list']).finally(() => Reflect.deleteProperty(process.env, name));
-    expect(stderr).toBe(`error: ${name.toUpperCase()} must be a URL like http://proxy.example.com:3128.\n`);
+    expect(stderr).toBe(`error: ${name} must be a URL like http://proxy.example.com:3128.\n`);
   });
 });
