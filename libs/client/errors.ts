@@ -116,9 +116,6 @@ export function unexpected(fault: string, status: number, cause?: unknown): Serv
   return new ServerError({ message, code: 'unexpected_response', status, cause });
 }
 
-/** What common servers answer to plain HTTP at a port for TLS. */
-const EXPECTS_TLS = /plain HTTP request was sent to HTTPS port|plain HTTP to an SSL|HTTP request to an HTTPS server/i;
-
 /** The error that a response stands for. */
 export function errorOf(response: Response, body: string): SluiceError {
   const { status, headers } = response;
@@ -127,10 +124,7 @@ export function errorOf(response: Response, body: string): SluiceError {
   return new Class({
     message:
       problem?.detail ??
-      (EXPECTS_TLS.test(body)
-        ? 'The server expects TLS at this port: check whether baseUrl begins with https://.'
-        : null) ??
-      `The response has the status ${status} and is not from Sluice: check baseUrl and proxies.`,
+      `The response has the status ${status} and is not from Sluice: check baseUrl (https?) and proxies.`,
     code: problem?.code ?? 'unexpected_response',
     status,
     requestId: problem?.requestId ?? headers.get('x-request-id'),

@@ -137,13 +137,11 @@ async function* linesOf(chunks: AsyncIterable<string>): AsyncGenerator<string[],
   let isAfterCr = false;
   for await (const chunk of chunks) {
     if (chunk === '') continue;
-    const [first = '', ...more] = (isAfterCr ? chunk.replace(/^\n/, '') : chunk).split(/\r\n|\r|\n/);
+    const lines = (isAfterCr ? chunk.replace(/^\n/, '') : chunk).split(/\r\n|\r|\n/);
+    lines[0] = line + (lines[0] ?? '');
     isAfterCr = chunk.endsWith('\r');
-    line += first;
+    line = lines.pop() ?? '';
     if (line.length > MAX_EVENT_LENGTH) throw unexpected('an event is longer than any of Sluice.', 200);
-    const last = more.pop();
-    if (last === undefined) continue;
-    yield [line, ...more];
-    line = last;
+    yield lines;
   }
 }

@@ -255,11 +255,11 @@ describe('The command line on a network', () => {
       '<center>The plain HTTP request was sent to HTTPS port</center>',
       "Reason: You're speaking plain HTTP to an SSL-enabled server port.",
       'Client sent an HTTP request to an HTTPS server.\n',
-    ])('says that a server expects TLS which answers %j', async (body) => {
+    ])('asks for https:// where a server that expects TLS answers %j', async (body) => {
       const server = createServer((_, response) => response.writeHead(400).end(body));
       const { code, stderr } = await run({ SLUICE_BASE_URL: await start(server) }, 'keys', 'revoke', 'key_x', '--yes');
       expect(code).toBe(1);
-      expect(stderr).toContain('The server expects TLS at this port: check whether baseUrl begins with https://.');
+      expect(stderr).toContain('check baseUrl (https?) and proxies');
     });
 
     const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
