@@ -234,7 +234,7 @@ export default [
     file: ABANDONING,
     find: "WHERE NOT ${counts('m.type')}\n",
     replace: '\n',
-    tests: MISSED,
+    tests: CHANGED,
   },
   {
     what: 'deliveries of types that an endpoint no longer wants wait on',
