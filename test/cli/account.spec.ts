@@ -1,17 +1,11 @@
 import { accountOf, sharedApi } from '../support/api.js';
 import { Cli } from '../support/cli.js';
-import { InProcessCli } from '../support/in-process-cli.js';
+import { inProcessCli } from '../support/in-process-cli.js';
 
 describe('The command line', () => {
   const api = sharedApi();
   const account = accountOf(api);
-  let cli: InProcessCli;
-  beforeAll(() => {
-    cli = new InProcessCli({ SLUICE_BASE_URL: api.url, SLUICE_API_KEY: account.key });
-  });
-  afterAll(() => {
-    cli.remove();
-  });
+  const cli = inProcessCli(() => ({ SLUICE_BASE_URL: api.url, SLUICE_API_KEY: account.key }));
   const run = (env: Readonly<Record<string, string>>, args: readonly string[], isTerminal = false) =>
     cli.run(args, { env, isTerminal });
 

@@ -15,6 +15,18 @@ interface Invocation {
   readonly env?: Readonly<Record<string, string>>;
 }
 
+/** The commands for all tests of a block. @param env read when they begin */
+export function inProcessCli(env: () => Readonly<Record<string, string>>): Pick<InProcessCli, 'run' | 'json'> {
+  let cli: InProcessCli;
+  beforeAll(() => {
+    cli = new InProcessCli(env());
+  });
+  afterAll(() => {
+    cli.remove();
+  });
+  return { run: (...args) => cli.run(...args), json: (...args) => cli.json(...args) };
+}
+
 /** The commands in the process of the test, which takes milliseconds. Construct it in `beforeAll`, and `remove` it in `afterAll`. */
 export class InProcessCli {
   readonly home = mkdtempSync(join(tmpdir(), 'sluice-cli-'));

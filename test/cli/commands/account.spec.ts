@@ -1,20 +1,14 @@
 import { accountOf, OPERATOR, sharedApi } from '../../support/api.js';
-import { InProcessCli } from '../../support/in-process-cli.js';
+import { inProcessCli } from '../../support/in-process-cli.js';
 
 describe('The commands for an account', () => {
   const api = sharedApi();
   const account = accountOf(api);
-  let cli: InProcessCli;
-  beforeAll(() => {
-    cli = new InProcessCli({
-      SLUICE_BASE_URL: api.url,
-      SLUICE_API_KEY: account.key,
-      SLUICE_ADMIN_API_KEY: OPERATOR.key,
-    });
-  });
-  afterAll(() => {
-    cli.remove();
-  });
+  const cli = inProcessCli(() => ({
+    SLUICE_BASE_URL: api.url,
+    SLUICE_API_KEY: account.key,
+    SLUICE_ADMIN_API_KEY: OPERATOR.key,
+  }));
 
   it('lists, shows, cancels and retries messages', async () => {
     const [failed, queued] = [await api.sent(account, { message: 'a\u001b[31m\tb' }), await api.sent(account)];

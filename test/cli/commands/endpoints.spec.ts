@@ -1,16 +1,10 @@
 import { accountOf, sharedApi } from '../../support/api.js';
-import { InProcessCli } from '../../support/in-process-cli.js';
+import { inProcessCli } from '../../support/in-process-cli.js';
 
 describe('The commands for endpoints', () => {
   const api = sharedApi();
   const account = accountOf(api);
-  let cli: InProcessCli;
-  beforeAll(() => {
-    cli = new InProcessCli({ SLUICE_BASE_URL: api.url, SLUICE_API_KEY: account.key });
-  });
-  afterAll(() => {
-    cli.remove();
-  });
+  const cli = inProcessCli(() => ({ SLUICE_BASE_URL: api.url, SLUICE_API_KEY: account.key }));
 
   it('manages endpoints', async () => {
     const created = await cli.run(['endpoints', 'create', 'https://example.com/hooks', '--description', 'orders']);

@@ -1,23 +1,17 @@
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { accountOf, OPERATOR, sharedApi } from '../../support/api.js';
-import { InProcessCli } from '../../support/in-process-cli.js';
+import { inProcessCli } from '../../support/in-process-cli.js';
 import { listen } from '../../support/processes.js';
 
 describe('The commands for operators', () => {
   const api = sharedApi();
   const account = accountOf(api);
-  let cli: InProcessCli;
-  beforeAll(() => {
-    cli = new InProcessCli({
-      SLUICE_BASE_URL: api.url,
-      SLUICE_API_KEY: account.key,
-      SLUICE_ADMIN_API_KEY: OPERATOR.key,
-    });
-  });
-  afterAll(() => {
-    cli.remove();
-  });
+  const cli = inProcessCli(() => ({
+    SLUICE_BASE_URL: api.url,
+    SLUICE_API_KEY: account.key,
+    SLUICE_ADMIN_API_KEY: OPERATOR.key,
+  }));
 
   it('serves operators', async () => {
     const other = await api.signUp();
