@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '#kernel/clock.js';
 import { DomainError } from '#kernel/domain-error.js';
-import type { StorageCap } from '#messages/index.js';
-import { matchesType, toReason } from '#messages/index.js';
+import { matchesType, toReason, type StorageCap } from '#messages/index.js';
 import { disablesBecause, isSuccess, nextAttemptIn, type Received } from '../../domain/attempt-result.js';
 import { AUTOMATIC_REASONS, disable, type AutomaticReason, type Endpoint } from '../../domain/endpoint.js';
 import { TYPES_CHANGED } from '../../domain/endpoint-outcome.js';
