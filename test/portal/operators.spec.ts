@@ -415,26 +415,33 @@ describeUnless(missing)('On the page for operators', () => {
     await page.getByText('Sluice cannot be reached.').waitFor({ state: 'detached' });
   });
 
-  describe('every view is accessible and fits', () => {
-    const views: [string, () => string, string][] = [
-      ['sign-in', () => '', 'It stays in this tab'],
-      ['accounts', () => '#/accounts', 'Newest first'],
-      ['account', () => `#/accounts/${account.id}`, 'first key'],
-      ['bans', () => '#/bans', REASON],
-      ['plans', () => '#/plans', 'limits agreed with each account'],
-      ['plan', () => '#/plans/pro', 'on this plan'],
-      ['new-plan', () => '#/plans/+', 'It cannot be changed'],
-      ['audit', () => '#/audit', 'newest first'],
-      ['queue', () => '#/queue', 'serving'],
-    ];
-    it.each(views)('%s', async (name, hash, shown) => {
-      const { page } = visitor;
-      await ban();
-      await page.setViewportSize({ width: 1440, height: 900 });
-      if (name === 'sign-in') await page.goto(api.managementUrl);
-      else await visit(hash());
-      await page.getByText(shown).first().waitFor();
-      await visitor.expectGoodLooks(`operators-${name}`);
-    });
+  const VIEWS: readonly (readonly [name: string, hash: () => string, shown: string])[] = [
+    ['sign-in', () => '', 'It stays in this tab'],
+    ['accounts', () => '#/accounts', 'Newest first'],
+    ['account', () => `#/accounts/${account.id}`, 'first key'],
+    ['bans', () => '#/bans', REASON],
+    ['plans', () => '#/plans', 'limits agreed with each account'],
+    ['plan', () => '#/plans/pro', 'on this plan'],
+    ['new-plan', () => '#/plans/+', 'It cannot be changed'],
+    ['audit', () => '#/audit', 'newest first'],
+    ['queue', () => '#/queue', 'serving'],
+  ];
+
+  it.each(VIEWS)('every view is accessible and fits: %s', async (name, hash, shown) => {
+    const { page } = visitor;
+    await ban();
+    await page.setViewportSize({ width: 1440, height: 900 });
+    if (name === 'sign-in') await page.goto(api.managementUrl);
+    else await visit(hash());
+    await page.getByText(shown).first().waitFor();
+    await visitor.expectGoodLooks(`operators-${name}`);
   });
+
+  it.each(VIEWS.filter(([name]) => name !== 'sign-in'))(
+    'every view stays where it is while its responses arrive one after another: %s',
+    async (_name, hash, shown) => {
+      await ban();
+      expect(await visitor.shiftWhileLoading(() => visit(hash()), shown)).toBeLessThan(0.05);
+    },
+  );
 });

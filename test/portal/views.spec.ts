@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { OPERATOR, type Account } from '../support/api.js';
 import { Fleet } from '../support/fleet.js';
@@ -101,28 +100,8 @@ describeUnless(missing)('Every view', () => {
   it.each(VIEWS.filter(({ isPublic, prepare }) => isPublic !== true && prepare === undefined))(
     '$name stays where it is while its responses arrive one after another',
     async (view) => {
-      const { page } = visitor;
-      await page.setViewportSize({ width: 390, height: 844 });
-      await page.addInitScript(`moved = 0; new PerformanceObserver((list) => {
-        for (const { value } of list.getEntries()) moved += value;
-      }).observe({ type: 'layout-shift', buffered: true });`);
-      let asked = 0;
-      let answered = 0;
-      await page.route(
-        () => true,
-        async (route) => {
-          if (route.request().resourceType() === 'fetch') await sleep(100 * ++asked);
-          await route.continue();
-        },
-      );
-      page.on('response', (response) => {
-        if (response.request().resourceType() === 'fetch') answered++;
-      });
-      await visitor.visit(fleet.client.url, account.key, view.hash(ids));
-      await page.getByText(view.shows).first().waitFor();
-      await until(() => answered === asked);
-      await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
-      expect(await page.evaluate('moved')).toBeLessThan(0.05);
+      const open = () => visitor.visit(fleet.client.url, account.key, view.hash(ids));
+      expect(await visitor.shiftWhileLoading(open, view.shows)).toBeLessThan(0.05);
     },
   );
 });

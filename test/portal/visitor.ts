@@ -1,8 +1,10 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { CHROMIUM, startBrowser } from '../support/browser.js';
+import { until } from '../support/processes.js';
 
 export const missing =
   CHROMIUM === undefined ? 'no Chromium to open the portal with; CHROMIUM_PATH may name one.' : null;
@@ -71,6 +73,36 @@ export class Visitor {
       sessionStorage.setItem('sluice.key', ${JSON.stringify(key)});
     }`);
     await this.page.goto(`${url}/${hash}`);
+  }
+
+  /**
+   * Opens a view on a phone, with the responses that it needs arriving one after another.
+   * @param shown text that is there when it has loaded
+   * @returns how much moves meanwhile, as the cumulative layout shift of browsers
+   */
+  async shiftWhileLoading(open: () => Promise<void>, shown: string): Promise<number> {
+    const { page } = this;
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.addInitScript(`moved = 0; new PerformanceObserver((list) => {
+      for (const { value } of list.getEntries()) moved += value;
+    }).observe({ type: 'layout-shift', buffered: true });`);
+    let asked = 0;
+    let answered = 0;
+    await page.route(
+      () => true,
+      async (route) => {
+        if (route.request().resourceType() === 'fetch') await sleep(100 * ++asked);
+        await route.continue();
+      },
+    );
+    page.on('response', (response) => {
+      if (response.request().resourceType() === 'fetch') answered++;
+    });
+    await open();
+    await page.getByText(shown).first().waitFor();
+    await until(() => answered === asked);
+    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+    return page.evaluate<number>('moved');
   }
 
   button(name: string) {

@@ -72,9 +72,9 @@ export function AccountView({ id }: { id: string }) {
           <div class="columns detail">
             <div>
               <PlanCard account={shown} onChanged={change} />
+              <NameCard account={shown} onChanged={change} />
               <Keys accountId={shown.id} />
               <UsageHistory accountId={shown.id} />
-              <NameCard account={shown} onChanged={change} />
             </div>
             <Details account={shown} />
           </div>
