@@ -1,8 +1,8 @@
-import { once } from 'node:events';
-import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { Cli } from '../support/cli.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { listen } from '../support/processes.js';
 import { KEY, LEAF } from '../support/receiver-certificates.js';
 import { NO_REDIS, TestRedis } from '../support/redis.js';
 import { describeUnless } from '../support/skipping.js';
@@ -21,9 +21,8 @@ const running = async (options: readonly string[] = [], change = (url: string) =
 };
 
 const listening = async (server: Server, scheme = 'redis'): Promise<Place> => {
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
-  return { url: `${scheme}://127.0.0.1:${port}`, stop: () => Promise.resolve(server.close()) };
+  const { host } = new URL(await listen(server));
+  return { url: `${scheme}://${host}`, stop: () => Promise.resolve(server.close()) };
 };
 
 /** Answers this to each command. */

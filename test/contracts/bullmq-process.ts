@@ -104,8 +104,8 @@ function openBullMqOn<Connection extends QueueConnection>(connection: Connection
       if (job === undefined) return null;
       return {
         id: job.id ?? '',
-        // Ours return their name.
         replaceData: (data: unknown) => job.updateData(data as DeliveryJobData),
+        // Ours return their name.
         complete: () => job.moveToCompleted(options.name ?? 'done', TOKEN, false),
         retry: () => job.moveToDelayed(1, TOKEN),
         fail: (reason: string) => job.moveToFailed(new Error(reason), TOKEN, false),

@@ -1,5 +1,5 @@
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { listen } from './processes.js';
 
 /** What a server does, what it sends, and what is said of it. */
 type Strange = readonly [what: string, sent: Buffer, sentence: RegExp];
@@ -64,7 +64,6 @@ function authentication(code: number, content = ''): Buffer {
 /** Says this when it is connected to, and never hangs up. */
 export async function strangeServer(greeting: Buffer) {
   const server = createServer((socket) => socket.on('error', () => undefined).write(greeting));
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
-  return { url: `postgres://sluice@127.0.0.1:${port}/sluice`, remove: () => Promise.resolve(server.close()) };
+  const { host } = new URL(await listen(server));
+  return { url: `postgres://sluice@${host}/sluice`, remove: () => Promise.resolve(server.close()) };
 }
