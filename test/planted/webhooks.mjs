@@ -459,7 +459,7 @@ export default [
     file: 'libs/webhooks/application/sending/deliver-webhook.ts',
     find: 'if (!matchesType(target.endpoint.types, delivery.content.type))',
     replace: 'if (false as boolean)',
-    tests: ['test/e2e/webhooks/types.spec.ts'],
+    tests: ['libs/webhooks/application/sending/deliver-webhook.spec.ts'],
   },
   {
     what: 'headers of an endpoint replace those of the signature',
