@@ -74,7 +74,7 @@ describe('While the database is unavailable', () => {
     const deadline = performance.now() + 2_500;
     await sleep(3_000);
     link.resume();
-    await until(() => responses.some(({ response }) => response.status === 401));
+    await until(() => responses.some(({ response }) => kindOf(response) === '401 unauthorized'));
     ended = true;
     await Promise.all(callers);
 
