@@ -91,7 +91,7 @@ describe('While a plan is changed', () => {
     });
   });
 
-  it(`it holds for ${ACCOUNTS} accounts within ten seconds, and waits for none of them, nor they for it`, async () => {
+  it(`it holds for ${ACCOUNTS} accounts with the next request, and waits for none of them, nor they for it`, async () => {
     const [before, after] = [50, 150];
     await put(before);
     const [first, changing, holders] = [await onPlan(), await onPlan(), [] as Account[]];
@@ -109,11 +109,9 @@ describe('While a plan is changed', () => {
     const change = async () => {
       const signUp = `INSERT INTO sluice.accounts (id, name, plan, created_at) VALUES ('acct_new', 'New', $1, now())`;
       const rename = `UPDATE sluice.accounts SET name = 'Renamed' WHERE id = $1`;
-      const startedAt = performance.now();
       // A lock of the table, or of every account, would wait for these.
       await api.during(signUp, [name], () => api.during(rename, [changing.id], () => put(after)));
       for (const holder of holders) for (const process of [1, 0]) expect(await limitOf(holder, process)).toBe(after);
-      expect(performance.now() - startedAt).toBeLessThan(10_000);
     };
     const isOver = new AbortController();
     const waits = longestWait(isOver.signal);
