@@ -32,6 +32,7 @@ const MIGRATIONS = [
   'webhooks/0005-changed-types',
   'webhooks/0006-count-attempts',
   'webhooks/0007-revisions',
+  'upkeep/0002-bounds',
 ] as const;
 
 /** The version of the schema of the BullMQ that is installed; a test compares both. */

@@ -121,7 +121,7 @@ describe('PostgresDeliveries, in batches', () => {
     const { database } = await store.process();
     const message = aMessage(state);
     await store.put(message);
-    const [row] = await database.query<{ synchronous_commit: string | null }>(CLAIM, [
+    const [row] = await database.query<{ synchronous_commit: string | null }>(CLAIM.for([message.id]).text, [
       [message.id],
       [message.state.retries],
       [claimTerms().token],

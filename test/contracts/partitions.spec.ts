@@ -1,5 +1,9 @@
 import { ApplyRetention } from '#upkeep/application/apply-retention.js';
 import { Partitions, type Period } from '#upkeep/application/partitions.js';
+import { CLAIM } from '#messages/adapters/postgres/claims/claim.sql.js';
+import { SETTLE } from '#messages/adapters/postgres/claims/settle.sql.js';
+import { ACKNOWLEDGE } from '#messages/adapters/postgres/leases/lease.sql.js';
+import { END_MESSAGES, LEASE_DELIVERIES, LOCK_MESSAGES } from '#webhooks/adapters/postgres/endpoint-deliveries.sql.js';
 import { PostgresPartitions } from '#upkeep/adapters/postgres/postgres-partitions.js';
 import { DELIVERY_MODE_NAMES } from '#kernel/delivery-mode.js';
 import type { Message, MessageState } from '#messages/domain/message.js';
@@ -126,6 +130,41 @@ describe('Messages that are old', () => {
     it('by one of several processes that try at the same time', async () => {
       await Promise.all([retainedAt(start), retainedAt(start), retainedAt(start)]);
       expect(await periods()).toHaveLength(4);
+    });
+  });
+
+  describe('and of one day', () => {
+    /** The partitions in which a statement looks for these messages. */
+    async function searched(statement: typeof CLAIM, ids: readonly string[], now: Date): Promise<string[]> {
+      const explain = `EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${statement.for(ids, now.getTime()).text}`;
+      const plan = JSON.stringify(await process.database.query(explain));
+      return [
+        ...new Set([...plan.matchAll(/"(messages_(?:\d{8}_\d{8}|before|after))"/g)].map(([, name = '']) => name)),
+      ];
+    }
+
+    it.each([
+      ['claim', CLAIM],
+      ['settle', SETTLE],
+      ['acknowledge', ACKNOWLEDGE],
+      ['lock', LOCK_MESSAGES],
+      ['lease', LEASE_DELIVERIES],
+      ['end', END_MESSAGES],
+    ])('are looked for in one partition: %s', async (_, statement) => {
+      // The first period goes, and four more come.
+      await retainedAt(days(40, start));
+      const all = await periods();
+      for (const { from, until } of all) {
+        for (const at of [from, days(-0.001, until)]) {
+          const { id } = aMessage({ createdAt: at });
+          expect(await searched(statement, [id, id], at)).toEqual([expect.stringMatching(/^messages_\d{8}_\d{8}$/)]);
+        }
+      }
+      expect(await searched(statement, [aMessage({ createdAt: days(-1, start) }).id], days(-1, start))).toEqual([
+        'messages_before',
+      ]);
+      const several = [0, 3].map((count) => aMessage({ createdAt: days(count, start) }).id);
+      expect(await searched(statement, several, start)).toHaveLength(all.length + 2);
     });
   });
 

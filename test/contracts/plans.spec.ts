@@ -9,30 +9,37 @@ import { CHANGE_MESSAGE } from '#messages/adapters/postgres/changes/change-messa
 import { CLAIM } from '#messages/adapters/postgres/claims/claim.sql.js';
 import { LIST_ATTEMPTS } from '#messages/adapters/postgres/reading/read-messages.sql.js';
 import { SETTLE } from '#messages/adapters/postgres/claims/settle.sql.js';
+import type { Statement } from '#messages/adapters/postgres/day-statement.js';
 import type { Database } from '#platform/database/database.js';
 import type { Message } from '#messages/domain/message.js';
 import { aMessage, messages, SENT_AT } from '../support/messages.js';
 import { PostgresStore } from './postgres-store.js';
 
-const statements = {
-  accept: ADD_MESSAGES_WITH_JOBS.text,
-  accept_any: ADD_MESSAGES.text,
-  claim: CLAIM,
-  settle: SETTLE,
-  change: CHANGE_MESSAGE,
-  attempts: LIST_ATTEMPTS,
-};
+const KINDS = ['accept', 'accept_any', 'claim', 'settle', 'change', 'attempts'] as const;
+type Kind = (typeof KINDS)[number];
+
+function statementOf(kind: Kind, batch: readonly Message[]): Statement {
+  const ids = batch.map(({ id }) => id);
+  const texts = {
+    accept: ADD_MESSAGES_WITH_JOBS.text,
+    accept_any: ADD_MESSAGES.text,
+    change: CHANGE_MESSAGE,
+    attempts: LIST_ATTEMPTS,
+  };
+  if (kind === 'claim') return CLAIM.for(ids);
+  return kind === 'settle' ? SETTLE.for(ids) : { name: kind, text: texts[kind] };
+}
 
 type Scalar = string | number | boolean | Date | null;
 type Value = Exclude<Scalar, Date> | Scalar[];
 
 /** The values of each statement for messages that are there, or for `accept…` as many that are not. */
-function valuesOf(name: keyof typeof statements, batch: readonly Message[]): Value[] {
+function valuesOf(kind: Kind, batch: readonly Message[]): Value[] {
   const ids = batch.map(({ id }) => id);
   const all = <T>(value: T) => batch.map(() => value);
   const tokens = batch.map(() => randomUUID());
   const [first = ''] = ids;
-  switch (name) {
+  switch (kind) {
     case 'accept':
     case 'accept_any': {
       const sent: Partial<Record<SentColumn, Value>> = {
@@ -42,7 +49,7 @@ function valuesOf(name: keyof typeof statements, batch: readonly Message[]): Val
         created_at: all(SENT_AT),
         delivery: all('webhooks'),
       };
-      const { columns } = name === 'accept' ? ADD_MESSAGES_WITH_JOBS : ADD_MESSAGES;
+      const { columns } = kind === 'accept' ? ADD_MESSAGES_WITH_JOBS : ADD_MESSAGES;
       return columns.map((column) => sent[column] ?? all(null));
     }
     case 'claim':
@@ -78,14 +85,14 @@ function readings(node: PlanNode): string[] {
 /** What a connection does after it has planned each statement as often as it takes to keep the plan. */
 async function keptPlans(client: PoolClient, batch: readonly Message[]): Promise<Record<string, string[]>> {
   const plans: Record<string, string[]> = {};
-  for (const name of Object.keys(statements) as (keyof typeof statements)[]) {
-    const text = statements[name];
-    for (let times = 0; times < 7; times++) await client.query({ name, text, values: valuesOf(name, batch) });
-    const values = valuesOf(name, batch).map(literal).join(', ');
+  for (const kind of KINDS) {
+    const { name, text } = statementOf(kind, batch);
+    for (let times = 0; times < 7; times++) await client.query({ name, text, values: valuesOf(kind, batch) });
+    const values = valuesOf(kind, batch).map(literal).join(', ');
     const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
-      `EXPLAIN (FORMAT JSON) EXECUTE ${name} (${values})`,
+      `EXPLAIN (FORMAT JSON) EXECUTE "${name}" (${values})`,
     );
-    plans[name] = rows.flatMap((row) => readings(row['QUERY PLAN'][0].Plan));
+    plans[kind] = rows.flatMap((row) => readings(row['QUERY PLAN'][0].Plan));
   }
   return plans;
 }
@@ -128,16 +135,19 @@ describe('Plans of what is done for every message', () => {
     for (const { name } of partitions) await store.sql(`ANALYZE ${name}`);
   }
 
-  it.each<[string, number, number]>([
-    ['is empty and its size is unknown', 0, 0],
-    ['was known to be small', 1, 100],
-    ['is large', 101, 50_000],
-  ])('go by the key when a table %s', async (_size, from, to) => {
+  it.each<[string, number, number, Date]>([
+    ['is empty and its size is unknown', 0, 0, SENT_AT],
+    ['is empty and its size is unknown, for messages of today', 0, 0, new Date()],
+    ['was known to be small', 1, 100, SENT_AT],
+    ['was known to be small, for messages of today', 101, 200, new Date()],
+    ['is large', 201, 50_000, SENT_AT],
+    ['is large, for messages of today', 50_001, 50_100, new Date()],
+  ])('go by the key when a table %s', async (_size, from, to, createdAt) => {
     if (to > 0) {
       await fill(from, to);
       await analyze();
     }
-    const batch = messages(50, { accountId: 'acct_1' });
+    const batch = messages(50, { accountId: 'acct_1', createdAt });
     await store.commit(...batch);
     const plans = await database.transaction((client) => keptPlans(client, batch));
     expect(plans).toEqual({ accept: [], accept_any: [], claim: [], settle: [], change: [], attempts: [] });

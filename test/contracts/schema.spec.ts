@@ -100,19 +100,20 @@ describe('migrateSchema', () => {
   it('lets workers send webhooks without reading the others, by plans that were made while there were none', async () => {
     const worker = new pg.Client({ connectionString: database.url, options: BY_INDEX });
     await worker.connect();
-    const ids = `ARRAY['msg_01m70000000000000000000042']`;
+    const id = 'msg_01m70000000000000000000042';
+    const ids = `ARRAY['${id}']`;
     const token = `'00000000-0000-4000-8000-000000000000'`;
     const steps = [
       ['ready', MAKE_READY, '1000'],
       ['pick', PICK_DELIVERIES, `ARRAY['ep_1'], ARRAY[4]`],
-      ['lease', LEASE_DELIVERIES, `${ids}, ARRAY['ep_1'], ${token}, 1000`],
+      ['lease', LEASE_DELIVERIES.for([id]).text, `${ids}, ARRAY['ep_1'], ${token}, 1000`],
       [
         'settle',
         SETTLE_DELIVERIES,
         `${ids}, ARRAY['ep_1'], ARRAY[${token}]::uuid[], ARRAY['retried'], ARRAY[0], ARRAY[NULL], ARRAY[500], ARRAY[''],
          ARRAY[0], ARRAY[NULL]`,
       ],
-      ['finish', END_MESSAGES, ids],
+      ['finish', END_MESSAGES.for([id]).text, ids],
       ['find_in_vain', FIND_IN_VAIN, `'ep_1', 'msg_01m7', 10`],
       ['abandon', ABANDON, `'ep_1', ${ids}, 'endpoint_disabled'`],
     ] as const;

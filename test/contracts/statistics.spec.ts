@@ -34,7 +34,7 @@ const CHANGES: Readonly<Record<string, Change>> = {
     ...{ text: LEASE, values: [ACCOUNT, CHANGED, randomUUID(), 60_000, 5] },
   },
   acknowledge: {
-    ...{ of: 'processing', by: 'database', text: ACKNOWLEDGE },
+    ...{ of: 'processing', by: 'database', text: ACKNOWLEDGE.for(changed(idOf)).text },
     values: [changed(idOf), changed(() => ACCOUNT), changed(() => CLAIM), changed(() => 1)],
   },
   'fail expired': { of: 'processing', by: 'database', isExpired: true, text: FAIL_EXPIRED, values: [1, CHANGED] },

@@ -16,6 +16,8 @@ export const CONNECTION_LIMITS = {
   keepAlive: true,
   // Each new connection costs statements: what is repeated every 30 seconds keeps its own.
   idleTimeoutMillis: 60_000,
+  // The statements that a connection has prepared name days: it does not collect those of all days.
+  maxLifetimeSeconds: 86_400,
 } as const;
 
 /**

@@ -2,6 +2,7 @@
  * The SQL by which statements of other contexts use the tables of messages. Other contexts must not change rows of
  * these tables in another way.
  */
+export { DayStatement } from './day-statement.js';
 export { hasEndpoints, hasJob } from './delivery-mode.sql.js';
 export { endMessages, replayMessages, startAttempts } from './endpoints/change-at-endpoints.sql.js';
 export { deliveriesTo } from './endpoints/deliveries-to.sql.js';

@@ -5,6 +5,7 @@ import {
   OPEN,
   columnsOf,
   CONTENT_COLUMNS,
+  DayStatement,
   endMessages,
   hasEndpoints,
   isHalted,
@@ -90,18 +91,21 @@ export const PICK_DELIVERIES = `
  *
  * $1 ids of messages and $2 of endpoints, of each delivery; $3 token; $4 milliseconds.
  */
-export const LEASE_DELIVERIES = `
+export const LEASE_DELIVERIES = new DayStatement(
+  'lease',
+  (isOfDay) => `
   WITH picked AS (
     SELECT d.* FROM unnest($1::text[], $2::text[]) AS t (message_id, endpoint_id)
     JOIN sluice.endpoint_deliveries d USING (message_id, endpoint_id) WHERE d.message_id = ANY ($1)
   ), held AS (
-    SELECT id, ${CONTENT_COLUMNS}, created_at, traceparent, status, attempts FROM sluice.messages WHERE id = ANY ($1)
+    SELECT id, ${CONTENT_COLUMNS}, created_at, traceparent, status, attempts FROM sluice.messages
+    WHERE id = ANY ($1)${isOfDay('id')}
   ), leased AS (
     SELECT p.message_id, p.endpoint_id, p.account_id, p.failures, p.token, p.number, p.started_at,
            ${columnsOf('h', CONTENT_COLUMNS)}, h.created_at, h.traceparent,
            (h.attempts + row_number() OVER (PARTITION BY h.id ORDER BY p.endpoint_id))::int AS next_number
     FROM picked p JOIN held h ON h.id = p.message_id WHERE h.status IN (${OPEN}, '${DELIVERED}')
-  ), started AS (${startAttempts('SELECT message_id, max(next_number) AS attempts FROM leased GROUP BY message_id', '$1', '$3')}
+  ), started AS (${startAttempts('SELECT message_id, max(next_number) AS attempts FROM leased GROUP BY message_id', '$1', '$3', isOfDay)}
   ), lost AS (
     INSERT INTO sluice.attempts (message_id, number, account_id, started_at, outcome, target)
     SELECT message_id, number, account_id, started_at, 'lost', endpoint_id FROM leased WHERE token IS NOT NULL
@@ -121,10 +125,14 @@ export const LEASE_DELIVERIES = `
   SELECT message_id AS "messageId", endpoint_id AS "endpointId", account_id AS "accountId", ${CONTENT_COLUMNS},
          created_at AS "createdAt", traceparent, failures,
          (SELECT xmin::text FROM sluice.endpoints e WHERE e.id = endpoint_id) AS "endpointVersion"
-  FROM leased`;
+  FROM leased`,
+);
 
 /** Before SETTLE_DELIVERIES: of several that end deliveries of one message, the last one sees that it is the last. */
-export const LOCK_MESSAGES = 'SELECT FROM sluice.messages WHERE id = ANY ($1) ORDER BY id FOR UPDATE';
+export const LOCK_MESSAGES = new DayStatement(
+  'lock-messages',
+  (isOfDay) => `SELECT FROM sluice.messages WHERE id = ANY ($1)${isOfDay('id')} ORDER BY id FOR UPDATE`,
+);
 
 /**
  * $1 to $8 the results. $9 the revision of the endpoint to which each request was sent, null without one: an endpoint that has
@@ -191,9 +199,11 @@ export const LEAVE_LINES = `
 /**
  * Ends the messages that have no delivery left to make, as `endpointOutcome` decides.
  */
-export const END_MESSAGES = `
+export const END_MESSAGES = new DayStatement(
+  'end-messages',
+  (isOfDay) => `
   WITH locked AS MATERIALIZED (
-    SELECT id, status, delivery, type FROM sluice.messages WHERE id = ANY ($1::text[])
+    SELECT id, status, delivery, type FROM sluice.messages WHERE id = ANY ($1::text[])${isOfDay('id')}
   ), ended AS MATERIALIZED (
     SELECT id, type FROM locked l WHERE l.status IN (${OPEN}) AND ${hasEndpoints('l.delivery')} AND (
       SELECT bool_or(due_at IS NOT NULL) FROM sluice.endpoint_deliveries d WHERE d.message_id = l.id) IS NOT TRUE
@@ -210,4 +220,6 @@ export const END_MESSAGES = `
       ORDER BY d.abandoned IS NOT NULL, d.endpoint_id LIMIT 1
     ) AS reason FROM ended`,
     '$1::text[]',
-  )}`;
+    isOfDay,
+  )}`,
+);

@@ -111,8 +111,7 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
       const endpoints = picked.rows.map(({ endpointId }) => endpointId);
       await lock(client, messages);
       const leased = await client.query<Omit<LeasedDelivery, 'token' | 'content'>>({
-        name: 'lease',
-        text: LEASE_DELIVERIES,
+        ...LEASE_DELIVERIES.for(messages),
         values: [messages, endpoints, token, leaseMs],
       });
       // The others are of messages that have ended.
@@ -252,7 +251,7 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
 }
 
 const lock = (client: pg.ClientBase, messages: readonly string[]) =>
-  client.query({ name: 'lock-messages', text: LOCK_MESSAGES, values: [messages] });
+  client.query({ ...LOCK_MESSAGES.for(messages), values: [messages] });
 
 const endMessages = (client: pg.ClientBase, ids: readonly string[]) =>
-  client.query({ name: 'end-messages', text: END_MESSAGES, values: [ids] });
+  client.query({ ...END_MESSAGES.for(ids), values: [ids] });

@@ -1,4 +1,5 @@
 import { TRANSITIONS } from '../../../domain/message-status.js';
+import { DayStatement } from '../day-statement.js';
 import { hasJob } from '../delivery-mode.sql.js';
 import { BYTES, COLUMNS_WITHOUT_JOB, columnsOf, isHalted } from '../message-row.js';
 import { isTakenBack } from '../order/lines.sql.js';
@@ -30,7 +31,9 @@ const ASK_AGAIN_MS = 1_000;
  * it, the message is queued as before, with its job; an attempt that runs meanwhile is stored by its end, which waits.
  * Handlers of messages with an ordering key are told to compare attempts: the number of one is not given twice.
  */
-export const CLAIM = `
+export const CLAIM = new DayStatement(
+  'claim',
+  (isOfDay) => `
   WITH wanted AS (
     SELECT * FROM unnest($1::text[], $2::int[], $3::uuid[], $4::int[]) AS t (id, retries, token, lease_ms)
   ), held AS (
@@ -40,7 +43,7 @@ export const CLAIM = `
            CASE WHEN ${isTakenBack('messages')} THEN ${ASK_AGAIN_MS}
                 WHEN updated_at <= clock_timestamp() AND next_attempt_at > clock_timestamp()
                 THEN ceil(extract(epoch FROM next_attempt_at - clock_timestamp()) * 1000)::int END AS wait_ms
-    FROM sluice.messages WHERE id = ANY ($1::text[]) ORDER BY id FOR UPDATE
+    FROM sluice.messages WHERE id = ANY ($1::text[])${isOfDay('id')} ORDER BY id FOR UPDATE
   ), claimed AS (
     UPDATE sluice.messages m
     SET status = '${startProcessing.to}', claim = t.token, claim_alone = false,
@@ -50,7 +53,7 @@ export const CLAIM = `
         lone_crashes = m.lone_crashes + (h.status = '${takeOver.from}' AND h.claim <> t.token AND m.claim_alone)::int,
         next_attempt_at = NULL, updated_at = clock_timestamp()
     FROM wanted t JOIN held h USING (id, retries)
-    WHERE m.id = h.id AND h.status IN ('${startProcessing.from}', '${takeOver.from}') AND ${hasJob('h.delivery')}
+    WHERE m.id = h.id${isOfDay('m.id')} AND h.status IN ('${startProcessing.from}', '${takeOver.from}') AND ${hasJob('h.delivery')}
       AND h.halted_bytes IS NULL AND h.wait_ms IS NULL
     RETURNING ${columnsOf('m', COLUMNS_WITHOUT_JOB)}, h.status AS held_status, h.claim AS held_claim,
               h.updated_at AS held_since
@@ -80,7 +83,8 @@ export const CLAIM = `
       SELECT FROM held
       WHERE status <> '${startProcessing.from}' OR halted_bytes IS NOT NULL OR ordering_key IS NOT NULL
     ) THEN set_config('synchronous_commit', 'off', true) END AS synchronous_commit
-  ) durability`;
+  ) durability`,
+);
 
 /** Records that a claimed message runs alone, and renews its claim. */
 export const RENEW_CLAIM_ALONE = `

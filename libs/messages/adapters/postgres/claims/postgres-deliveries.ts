@@ -123,9 +123,11 @@ export class PostgresDeliveries extends Deliveries {
   }
 
   private async claimAll(claims: Claiming[]): Promise<(Message | NotDue | null | typeof OVERTAKEN)[]> {
+    const ids = claims.map(({ job }) => job.id);
+    const { name, text } = CLAIM.for(ids);
     const rows = await this.database
-      .prepared<ClaimRow>('claim', CLAIM, [
-        claims.map(({ job }) => job.id),
+      .prepared<ClaimRow>(name, text, [
+        ids,
         claims.map(({ job }) => job.retries),
         claims.map(({ terms }) => terms.token),
         claims.map(({ terms }) => terms.leaseMs),
@@ -144,9 +146,11 @@ export class PostgresDeliveries extends Deliveries {
   private async settleAll(ends: Settling[]): Promise<Settled[]> {
     // Rows are locked in the order of their ids, as by claims.
     const sorted = ends.toSorted((one, other) => (one.claimed.id < other.claimed.id ? -1 : 1));
+    const ids = sorted.map(({ claimed }) => claimed.id);
+    const { name, text } = SETTLE.for(ids);
     const rows = await this.database
-      .prepared<ReleasedRow & { token: string | null }>('settle', SETTLE, [
-        sorted.map(({ claimed }) => claimed.id),
+      .prepared<ReleasedRow & { token: string | null }>(name, text, [
+        ids,
         sorted.map(({ claimed }) => claimed.state.claim?.token),
         sorted.map(({ claimed }) => claimed.state.retries),
         sorted.map(({ claimed }) => claimed.state.attempts),

@@ -1,4 +1,5 @@
 import { TRANSITIONS } from '../../../domain/message-status.js';
+import type { IsOfDay } from '../day-statement.js';
 import { FRESH_ATTEMPTS } from '../message-row.js';
 
 const { startProcessing, deliver, fail, retry, replay } = TRANSITIONS;
@@ -14,7 +15,7 @@ const { startProcessing, deliver, fail, retry, replay } = TRANSITIONS;
  * @param ids the ids of messages, as an array
  * @param token the token of the claim
  */
-export const startAttempts = (started: string, ids: string, token: string): string => `
+export const startAttempts = (started: string, ids: string, token: string, isOfDay: IsOfDay): string => `
     UPDATE sluice.messages m
     SET attempts = s.attempts,
         status = CASE m.status WHEN '${deliver.to}' THEN m.status ELSE '${startProcessing.to}' END,
@@ -22,19 +23,19 @@ export const startAttempts = (started: string, ids: string, token: string): stri
         claim_expires_at = CASE WHEN m.status <> '${deliver.to}' THEN 'infinity'::timestamptz END,
         updated_at = CASE m.status WHEN '${startProcessing.from}' THEN clock_timestamp() ELSE m.updated_at END
     FROM (${started}) s
-    WHERE m.id = ANY (${ids}) AND m.id = s.message_id`;
+    WHERE m.id = ANY (${ids}) AND m.id = s.message_id${isOfDay('m.id')}`;
 
 /**
  * Ends messages: one with a reason has failed, another one is delivered.
  * @param ended rows with `id` and `reason`
  * @param ids the ids of messages, as an array
  */
-export const endMessages = (ended: string, ids: string): string => `
+export const endMessages = (ended: string, ids: string, isOfDay: IsOfDay): string => `
   UPDATE sluice.messages m
   SET status = CASE WHEN reason IS NULL THEN '${deliver.to}' ELSE '${fail.to}' END,
       failure_reason = reason, updated_at = clock_timestamp(), claim = NULL, claim_expires_at = NULL
   FROM (${ended}) e
-  WHERE m.id = ANY (${ids}) AND m.id = e.id`;
+  WHERE m.id = ANY (${ids}) AND m.id = e.id${isOfDay('m.id')}`;
 
 /**
  * Replays messages: those that failed or were skipped are queued again.

@@ -2,6 +2,7 @@ import type { DeliveryMode } from '#kernel/delivery-mode.js';
 import { MAX_PAGE_BYTES } from '../../../application/messages.js';
 import { LEASE_EXPIRED } from '../../../domain/message.js';
 import { TRANSITIONS } from '../../../domain/message-status.js';
+import { DayStatement } from '../day-statement.js';
 import { isLeased } from '../delivery-mode.sql.js';
 import { COLUMNS, columnsOf, contentBytes, isFound, isHalted } from '../message-row.js';
 import { leaveLines, NOTHING_RELEASED, RELEASED } from '../order/lines.sql.js';
@@ -81,13 +82,15 @@ export const NEXT_IN = `
 
 // Rows are locked first, and always in the same order: a batch may be sent to several processes at once. A repeated end
 // finds its attempt, by the number that each lease has of its own.
-export const ACKNOWLEDGE = `
+export const ACKNOWLEDGE = new DayStatement(
+  'acknowledge',
+  (isOfDay) => `
   WITH ends AS (
     SELECT * FROM unnest($1::text[], $2::text[], $3::uuid[], $4::int[]) AS t (id, account_id, token, attempt)
   ), held AS MATERIALIZED (
     SELECT m.id, m.account_id, m.claim, m.attempts, m.updated_at
     FROM (SELECT DISTINCT id, account_id FROM ends) t JOIN sluice.messages m USING (id, account_id)
-    WHERE m.claim_expires_at > clock_timestamp() AND ${isLeased('m.delivery')}
+    WHERE m.claim_expires_at > clock_timestamp() AND ${isLeased('m.delivery')}${isOfDay('m.id')}
     ORDER BY m.id FOR UPDATE OF m
   ), ended AS MATERIALIZED (
     SELECT DISTINCT h.* FROM held h
@@ -96,7 +99,7 @@ export const ACKNOWLEDGE = `
     UPDATE sluice.messages m
     SET status = '${deliver.to}', failure_reason = NULL, updated_at = clock_timestamp(), claim = NULL,
         claim_expires_at = NULL, available_at = NULL
-    FROM ended e WHERE m.id = e.id
+    FROM ended e WHERE m.id = e.id${isOfDay('m.id')}
     ${LEAVING}
   ), noted AS (
     INSERT INTO sluice.attempts (message_id, number, account_id, started_at, ended_at, outcome, target, token)
@@ -111,7 +114,8 @@ export const ACKNOWLEDGE = `
       AND a.outcome = '${deliver.to}' AND a.token = t.token
   )
   UNION ALL
-  SELECT NULL, NULL, NULL, NULL, ${RELEASED} FROM (${leaveLines('delivered')}) released`;
+  SELECT NULL, NULL, NULL, NULL, ${RELEASED} FROM (${leaveLines('delivered')}) released`,
+);
 
 /** The message `m` is under the lease $1 to $4: id, account, token, attempt. */
 const IS_LEASED = `

@@ -127,8 +127,10 @@ export class PostgresLeases extends Leases {
     const ends = endings
       .flatMap(({ accountId, leases }) => leases.map((lease) => ({ ...lease, accountId })))
       .filter(({ id }) => isTypeId('msg', id));
-    const rows = await this.database.prepared<Lease & Ended & { account_id: string }>('acknowledge', ACKNOWLEDGE, [
-      ends.map(({ id }) => id),
+    const ids = ends.map(({ id }) => id);
+    const { name, text } = ACKNOWLEDGE.for(ids);
+    const rows = await this.database.prepared<Lease & Ended & { account_id: string }>(name, text, [
+      ids,
       ends.map(({ accountId }) => accountId),
       ends.map(({ token }) => token),
       ends.map(({ attempt }) => attempt),
