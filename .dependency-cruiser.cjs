@@ -24,7 +24,7 @@ const GUARDS = `${CONTEXT}.*\\.guard\\.ts$`;
 const BASELINES = '^bench/baselines/';
 
 /** Rules that a statement repeats, and that a property test compares with it. */
-const RULES_IN_SQL = ['^libs/webhooks/domain/endpoint-outcome\\.ts$'];
+const RULES_IN_SQL = ['^libs/webhooks/domain/message-outcome\\.ts$'];
 
 /** They start the build, which may not exist yet. */
 const STARTERS = ['^apps/dev/start\\.mjs$', '^bench/run\\.mjs$'];

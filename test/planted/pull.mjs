@@ -51,7 +51,7 @@ export default [
     what: 'an acknowledgement ends a lease of another account',
     file: STATEMENTS,
     find: `FROM (SELECT DISTINCT id, account_id FROM ends) t JOIN sluice.messages m USING (id, account_id)
-    WHERE m.claim_expires_at > clock_timestamp() AND \${isLeased('m.delivery')}
+    WHERE m.claim_expires_at > clock_timestamp() AND \${isLeased('m.delivery')}\${isOfDay('m.id')}
     ORDER BY m.id FOR UPDATE OF m
   ), ended AS MATERIALIZED (
     SELECT DISTINCT h.* FROM held h

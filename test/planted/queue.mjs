@@ -27,6 +27,13 @@ export default [
     tests: ['libs/delivery/adapters/bullmq/shard-consumer.spec.ts'],
   },
   {
+    what: 'messages of several days are looked for in the partition of one',
+    file: 'libs/messages/adapters/postgres/day-statement.ts',
+    find: 'ids.every((id) => from <= id && id < until)',
+    replace: 'ids.some((id) => from <= id && id < until)',
+    tests: ['libs/messages/adapters/postgres/day-statement.spec.ts'],
+  },
+  {
     what: 'a claim ignores the messages that a lost worker was processing',
     file: CLAIM,
     find: "AND h.status IN ('${startProcessing.from}', '${takeOver.from}') AND ${hasJob('h.delivery')}",

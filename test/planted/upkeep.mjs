@@ -44,6 +44,13 @@ export default [
     tests: RETENTION,
   },
   {
+    what: 'messages of a removed period no longer have a partition',
+    file: 'libs/upkeep/adapters/postgres/migrations/0002-bounds.sql',
+    find: 'CHECK (id COLLATE "POSIX" < %L)\', high);',
+    replace: 'CHECK (id COLLATE "POSIX" < %L)\', begins);',
+    tests: ['test/contracts/partitions.spec.ts'],
+  },
+  {
     what: 'stragglers that are open are removed',
     file: PARTITIONS,
     find: 'WHERE NOT ${IS_OPEN} AND updated_at < $1 AND EXISTS (SELECT FROM progress) LIMIT ${REMOVED_AT_ONCE}\n    ) AND NOT ${IS_OPEN}',

@@ -417,7 +417,7 @@ export default [
     file: STATEMENTS,
     find: "d.abandoned IS NULL AND ${counts('ended.type')} OR NOT",
     replace: 'd.abandoned IS NULL OR NOT',
-    tests: ['test/contracts/endpoint-outcome.spec.ts'],
+    tests: ['test/contracts/message-outcome.spec.ts'],
   },
   {
     what: 'an account has more endpoints than its plan allows',

@@ -9,9 +9,6 @@ export const MAX_KEYS = 100;
 /** How long a key that was rotated may remain valid. */
 export const MAX_GRACE_SECONDS = 30 * 86_400;
 
-/** How long a link to the portal, and the key that it is exchanged for, may last. */
-export const MAX_LINK_SECONDS = 86_400;
-
 /** The stored part of an API key. The key itself is shown once and never stored. */
 export interface ApiKey {
   readonly id: string;

@@ -1,5 +1,5 @@
 import type { ContentValues, OnStarted } from '#messages/index.js';
-import type { TYPES_CHANGED } from '../domain/endpoint-outcome.js';
+import type { TYPES_CHANGED } from '../domain/message-outcome.js';
 
 /** Why deliveries to an endpoint are abandoned. */
 export type AbandonReason = 'endpoint_disabled' | 'endpoint_deleted' | typeof TYPES_CHANGED;

@@ -10,10 +10,11 @@ import { SETTINGS } from '#platform/process/platform.module.js';
 import type { PlatformSettings } from '#platform/process/settings.js';
 import { Audit } from '../../application/audit.js';
 import { PortalLinks } from '../../application/portal-links.js';
-import { MAX_LINK_SECONDS, SCOPES, type Scope } from '../../domain/api-key.js';
+import { SCOPES, type Scope } from '../../domain/api-key.js';
+import { PORTAL_LINK_SECONDS } from '../../domain/portal-link.js';
 import { ACCOUNT_ID, ISSUED_KEY, issuedKeyView, PORTAL_LINK, SCOPE, type PortalLinkView } from './views.js';
 
-const DEFAULT_SECONDS = 3_600;
+const { min, max } = PORTAL_LINK_SECONDS;
 
 class CreatePortalLinkBody {
   @Field({ description: 'What the link allows.', examples: [['messages:read']], items: SCOPE })
@@ -23,13 +24,13 @@ class CreatePortalLinkBody {
   scopes!: Scope[];
 
   @Field({
-    description: `After how many seconds the link expires, and the visitor is signed out. Defaults to ${DEFAULT_SECONDS}.`,
+    description: `After how many seconds the link expires, and the visitor is signed out. Defaults to ${PORTAL_LINK_SECONDS.initial}.`,
     examples: [900],
   })
   @IsOptional()
   @IsInt({ message: 'expiresInSeconds must be a whole number.' })
-  @Min(1, { message: 'expiresInSeconds must be at least 1.' })
-  @Max(MAX_LINK_SECONDS, { message: `expiresInSeconds must be at most ${MAX_LINK_SECONDS}.` })
+  @Min(min, { message: `expiresInSeconds must be at least ${min}.` })
+  @Max(max, { message: `expiresInSeconds must be at most ${max}.` })
   expiresInSeconds?: number | null;
 }
 
@@ -75,7 +76,7 @@ export class PortalLinksController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<PortalLinkView> {
     const work = async () => {
-      const seconds = body.expiresInSeconds ?? DEFAULT_SECONDS;
+      const seconds = body.expiresInSeconds ?? PORTAL_LINK_SECONDS.initial;
       const { apiKey, key } = await this.links.create(accountId, [...new Set(body.scopes)], seconds);
       const { id, scopes, expiresAt } = apiKey;
       const url = `${this.publicUrl ?? `http://${request.host}`}/#link=${key}`;

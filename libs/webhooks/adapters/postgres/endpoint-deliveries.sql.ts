@@ -197,7 +197,7 @@ export const LEAVE_LINES = `
   ) ended CROSS JOIN LATERAL sluice.leave_lines(lines, keys, positions) released`;
 
 /**
- * Ends the messages that have no delivery left to make, as `endpointOutcome` decides.
+ * Ends the messages that have no delivery left to make, as `messageOutcome` decides.
  */
 export const END_MESSAGES = new DayStatement(
   'end-messages',

@@ -4,7 +4,7 @@ import { DomainError } from '#kernel/domain-error.js';
 import { matchesType, toReason, type StorageCap } from '#messages/index.js';
 import { disablesBecause, isSuccess, nextAttemptIn, type Received } from '../../domain/attempt-result.js';
 import { AUTOMATIC_REASONS, disable, type AutomaticReason, type Endpoint } from '../../domain/endpoint.js';
-import { TYPES_CHANGED } from '../../domain/endpoint-outcome.js';
+import { TYPES_CHANGED } from '../../domain/message-outcome.js';
 import type { DeliveryResult, EndpointDeliveries, LeasedDelivery } from '../endpoint-deliveries.js';
 import type { Endpoints, Target } from '../endpoints/endpoints.js';
 import type { SecretBox } from '../endpoints/secret-box.js';

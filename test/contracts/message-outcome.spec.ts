@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { endpointOutcome, type Undelivered } from '#webhooks/domain/endpoint-outcome.js';
+import { messageOutcome, type Undelivered } from '#webhooks/domain/message-outcome.js';
 import { resultOf, WebhookStore } from './webhook-store.js';
 
 const ENDPOINTS = 3;
@@ -46,7 +46,7 @@ describe('The statements that end messages for webhooks', () => {
       `SELECT FROM sluice.attempts WHERE message_id = $1 AND outcome = 'delivered'`,
       [messageId],
     );
-    return endpointOutcome(undelivered, delivered.length > 0);
+    return messageOutcome(undelivered, delivered.length > 0);
   }
 
   it('agree with the domain for random ends of deliveries', async () => {

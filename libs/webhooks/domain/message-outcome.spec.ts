@@ -1,4 +1,4 @@
-import { endpointOutcome, type Undelivered } from './endpoint-outcome.js';
+import { messageOutcome, type Undelivered } from './message-outcome.js';
 
 const usedUp: Undelivered = {
   ...{ endpointId: 'ep_2', isLeft: false, abandoned: null, isWanted: true, error: 'The receiver returned 500.' },
@@ -21,7 +21,7 @@ it.each<[string, readonly Undelivered[], boolean, string | null]>([
   ],
   ['the attempts of the last try are gone', [{ ...usedUp, error: null }], false, 'ep_2'],
 ])('When %s', (_what, undelivered, isDelivered, expected) => {
-  const outcome = endpointOutcome(undelivered, isDelivered);
+  const outcome = messageOutcome(undelivered, isDelivered);
   expect(outcome === null || outcome.status === 'delivered' ? (outcome?.status ?? null) : outcome.failureReason).toBe(
     expected,
   );

@@ -14,7 +14,7 @@ export interface Undelivered {
   readonly error: string | null;
 }
 
-export type EndpointOutcome =
+export type MessageOutcome =
   | { readonly status: 'delivered' }
   | { readonly status: 'failed'; readonly failureReason: string };
 
@@ -25,7 +25,7 @@ export type EndpointOutcome =
  * @param isDelivered whether any endpoint has got it
  * @returns null while an attempt is left to make
  */
-export function endpointOutcome(undelivered: readonly Undelivered[], isDelivered: boolean): EndpointOutcome | null {
+export function messageOutcome(undelivered: readonly Undelivered[], isDelivered: boolean): MessageOutcome | null {
   if (undelivered.some(({ isLeft }) => isLeft)) return null;
   const failed = undelivered.filter(({ abandoned, isWanted }) => !isDelivered || (abandoned === null && isWanted));
   const [first] = failed.toSorted(
