@@ -326,7 +326,12 @@ describeUnless(missing)('In the portal', () => {
     await visitor.button('Retry').click();
     await page.getByText('as requested').first().waitFor();
     await page.locator('.attempts > li').nth(3).waitFor();
-    await page.locator('.attempts > li').first().getByText(/failed/i).first().waitFor();
+    await page
+      .locator('.attempts > li')
+      .first()
+      .getByText(/failed/i)
+      .first()
+      .waitFor();
   });
 
   it('the latest of many attempts are shown, and all of them on request', async () => {

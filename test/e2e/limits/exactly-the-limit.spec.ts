@@ -1,4 +1,13 @@
-import { anotherKey, burst, expectDownToZero, numberIn, REFUSED, setWindows, shown, tally } from '../../support/limits.js';
+import {
+  anotherKey,
+  burst,
+  expectDownToZero,
+  numberIn,
+  REFUSED,
+  setWindows,
+  shown,
+  tally,
+} from '../../support/limits.js';
 import { joinedApi, OPERATOR, ownApi, type Account } from '../../support/api.js';
 
 const LIMIT = 60;
