@@ -6,7 +6,7 @@ import { Receiver } from '../support/receiver.js';
 import { NO_REDIS, TestRedis } from '../support/redis.js';
 import { describeUnless } from '../support/skipping.js';
 
-jest.setTimeout(120_000);
+jest.setTimeout(240_000);
 
 /** How long a delivery may still begin after the answer, with what a busy machine needs. */
 const HALTS_MS = 1_000;

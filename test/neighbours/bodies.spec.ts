@@ -68,5 +68,5 @@ describe('Accounts that send bodies of very many names', () => {
     } finally {
       await fleet.stop();
     }
-  }, 60_000);
+  }, 180_000);
 });

@@ -5,7 +5,7 @@ import { until } from '../support/processes.js';
 import { NO_REDIS, TestRedis } from '../support/redis.js';
 import { describeUnless } from '../support/skipping.js';
 
-jest.setTimeout(180_000);
+jest.setTimeout(300_000);
 
 const CONCURRENCY = 20;
 const SLOW_MS = 2_000;

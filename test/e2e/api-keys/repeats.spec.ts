@@ -184,7 +184,7 @@ describe('A management call that is repeated with its Idempotency-Key', () => {
     const during = await api.during('LOCK TABLE sluice.kept_responses IN SHARE MODE', [], ask);
     expectProblem(during, 409, 'idempotency_key_in_use');
     expect((await ask()).status).toBe(201);
-  }, 30_000);
+  }, 120_000);
 
   it.each([
     ['is 409 while the work of the first one may be in progress', '0 s', 'idempotency_key_in_use'],
@@ -201,7 +201,7 @@ describe('A management call that is repeated with its Idempotency-Key', () => {
       ]);
       expectProblem(await api.ask(spare, route, undefined, key), 409, code);
     },
-    30_000,
+    120_000,
   );
 
   it('is processed as new, and at once, when the first call was refused after it had begun', async () => {
