@@ -21,7 +21,7 @@ describeUnless(missing)('In a browser', () => {
   beforeEach(async () => {
     complaints = [];
     page = await browser.newPage();
-    page.setDefaultTimeout(60_000);
+    page.setDefaultTimeout(120_000);
     page.on('console', (line) => {
       if (['error', 'warning'].includes(line.type())) complaints.push(`${line.type()}: ${line.text()}`);
     });
