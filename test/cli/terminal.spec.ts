@@ -23,7 +23,7 @@ describeUnless(hasTmux ? null : 'tmux is not installed: the command line is not 
       tmux('send-keys', 'Enter');
     };
     const screen = () => tmux('capture-pane', '-p', '-e');
-    const shows = (text: string | RegExp) => until(() => screen().match(text) !== null, 60_000, screen);
+    const shows = (text: string | RegExp) => until(() => screen().match(text) !== null, 120_000, screen);
 
     beforeAll(() => {
       cli = new Cli({ SLUICE_BASE_URL: api.url, PS1: '> ', HISTFILE: '' });

@@ -13,7 +13,7 @@ import { joinedApi, OPERATOR, ownApi, type Account } from '../../support/api.js'
 const LIMIT = 60;
 
 describe('of 240 parallel requests through two APIs', () => {
-  const api = ownApi({ BAN_GRACE_SECONDS: '20' });
+  const api = ownApi({ BAN_GRACE_SECONDS: '50' });
   const apis = [api, joinedApi(api)];
 
   async function expectExactly(holder: Account, limit: number): Promise<void> {
