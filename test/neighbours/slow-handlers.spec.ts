@@ -11,7 +11,8 @@ const CONCURRENCY = 20;
 const SLOW_MS = 2_000;
 /** Of all slow accounts together. */
 const BACKLOG = 1_000;
-const QUICK = 60;
+/** No more than may pass others within a second (libs/delivery/application/fair-scheduler.ts): a stall may add all at once. */
+const QUICK = 40;
 
 /** How long messages of an account waited for their handler, in milliseconds. */
 const WAITED = `
