@@ -2,7 +2,7 @@ import { Cli } from '../support/cli.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { asOwner, dropRole, newRole } from '../support/roles.js';
 
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 
 describe('sluice migrate', () => {
   const cli = new Cli({});

@@ -121,7 +121,7 @@ describe('The command line', () => {
         hasty.signal('SIGINT');
         return false;
       },
-      60_000,
+      120_000,
       () => hasty.stderr,
     ).catch((error: unknown) => error);
     expect(await hasty.ended()).toMatchObject({ code: 0 });

@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync } from 'node:fs';
 import { accountOf, sharedApi } from '../support/api.js';
 import { Cli, CLI_SCRIPT } from '../support/cli.js';
+import { metricsOf } from '../support/metrics.js';
 import { until } from '../support/processes.js';
 import { describeUnless } from '../support/skipping.js';
 
@@ -22,7 +23,7 @@ describeUnless(hasTmux ? null : 'tmux is not installed: the command line is not 
       tmux('send-keys', 'Enter');
     };
     const screen = () => tmux('capture-pane', '-p', '-e');
-    const shows = (text: string | RegExp) => until(() => screen().match(text) !== null, 60_000, screen);
+    const shows = (text: string | RegExp) => until(() => screen().match(text) !== null, 120_000, screen);
 
     beforeAll(() => {
       cli = new Cli({ SLUICE_BASE_URL: api.url, PS1: '> ', HISTFILE: '' });
@@ -47,7 +48,12 @@ describeUnless(hasTmux ? null : 'tmux is not installed: the command line is not 
       await shows('Queued');
       await shows(/\[33mqueued/);
       type('fg');
-      tmux('send-keys', 'C-c');
+      await shows('sluice tail');
+      await until(async () => {
+        // The shell prints its name before it gets the keyboard.
+        tmux('send-keys', 'C-c');
+        return (await metricsOf(api.managementUrl)).get('sluice_event_streams') === 0;
+      });
 
       const opener = cli.file('xdg-open', `#!/bin/sh\necho "$1" > '${cli.home}/opened'\n`);
       chmodSync(opener, 0o755);

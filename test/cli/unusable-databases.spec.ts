@@ -3,7 +3,7 @@ import { createTestDatabase } from '../support/database.js';
 import { asOwner, dropRole, nameOf, newRole } from '../support/roles.js';
 import { STRANGE, strangeServer } from '../support/strange-servers.js';
 
-jest.setTimeout(120_000);
+jest.setTimeout(240_000);
 
 const NOT_MIGRATED = /^error: .* does not have the tables of this version: run sluice migrate\b.*\n$/;
 

@@ -7,7 +7,7 @@ import { KEY, LEAF } from '../support/receiver-certificates.js';
 import { NO_REDIS, TestRedis } from '../support/redis.js';
 import { describeUnless } from '../support/skipping.js';
 
-jest.setTimeout(180_000);
+jest.setTimeout(300_000);
 
 interface Place {
   readonly url: string;

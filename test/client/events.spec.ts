@@ -113,7 +113,7 @@ describe('sluice.events', () => {
       if (n === 3) response.writeHead(503).end();
       if (n === 4) response.writeHead(409).end('{"code":"too_many_streams","detail":"Too many."}');
       if (n === 5) open(response, event('2', 'two'));
-      else setTimeout(() => response.destroy(), 50);
+      else setTimeout(() => response.destroy(), 500);
     });
     const errors: (SluiceError | null)[] = [];
     let connected = 0;
@@ -158,7 +158,7 @@ describe('sluice.events', () => {
       if (n > 1) response.writeHead(status).end(JSON.stringify({ code, detail: 'No.' }));
       else {
         open(response, 'id: 0\n\n');
-        setTimeout(() => response.destroy(), 50);
+        setTimeout(() => response.destroy(), 500);
       }
     });
     await expect(collect(1)).rejects.toThrow(expect.objectContaining({ code }) as Error);

@@ -186,7 +186,7 @@ for (const [name, serve, missing] of [
         await until(() => running.size === 10, 60_000);
         const others = messages(40, { accountId: 'acct_of_quick' });
         for (let start = 0; start < 40; start += 10) await queue.add(others.slice(start, start + 10));
-        await until(() => others.every(({ id }) => done.has(id)), 20_000);
+        await until(() => others.every(({ id }) => done.has(id)), 60_000);
         expect(running.size).toBe(10);
         end();
         await until(() => done.size === 240, 60_000);

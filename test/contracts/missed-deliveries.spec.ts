@@ -156,6 +156,12 @@ describe('EndpointDeliveries that an endpoint has missed', () => {
         [two],
       );
       expect(rows.map(({ wait }) => wait)).toEqual([0, 0, 1, 1, 2]);
+      // However long it takes until then.
+      await webhooks.store.sql(
+        `UPDATE sluice.endpoint_deliveries SET due_at = due_at + interval '1 hour'
+         WHERE due_at > (SELECT min(due_at) FROM sluice.endpoint_deliveries WHERE endpoint_id = $1) + interval '0.9 s'`,
+        [two],
+      );
       expect((await webhooks.lease([two])).length).toBe(2);
     });
 

@@ -377,7 +377,7 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
     const { bullmq, queue } = parts;
     const { memory, redis } = queue.shard;
     const used = Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1]);
-    await redis.config('SET', 'maxmemory', Math.round(used * 1.08), 'maxmemory-policy', 'allkeys-lru');
+    await redis.config('SET', 'maxmemory', Math.round(used * 1.05), 'maxmemory-policy', 'allkeys-lru');
     await memory.check();
     expect(memory).toMatchObject({ isNearlyFull: true, eviction: 'allkeys-lru' });
     await expect(bullmq.queue.add(messages(1))).rejects.toMatchObject({ code: 'unavailable' });

@@ -70,7 +70,8 @@ describe('migrateSchema', () => {
         ),
       ),
     );
-    await api.query('DELETE FROM sluice.api_keys; DELETE FROM sluice.accounts');
+    // A trigger would change the account for each deleted key: for so long, the server would hold back all later events.
+    await api.query('TRUNCATE sluice.api_keys, sluice.accounts CASCADE');
     await api.end();
     for (const { rows } of plans) expect(rows[0]?.['QUERY PLAN'][0].Plan['Shared Hit Blocks']).toBeLessThan(100);
   });

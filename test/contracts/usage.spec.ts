@@ -69,11 +69,10 @@ describe('The usage of accounts', () => {
     const sending = (async () => {
       for (; !counting.isOver; sent++) await store.send(account, within(start, sent));
     })();
-    for (let round = 0; round < 20; round++) await store.count();
+    for (let round = 0; round < 20 || sent <= 20; round++) await store.count();
     counting.isOver = true;
     await sending;
     await store.count();
-    expect(sent).toBeGreaterThan(20);
     expect(await store.accepted(account)).toEqual([[start.getTime(), sent]]);
     expect(await store.late()).toEqual([]);
   });
@@ -170,35 +169,37 @@ describe('The usage of accounts', () => {
       { start, accepted: 1, acceptedBytes: 5, delivered: 1, failed: 0, cancelled: 0 },
     ]);
     // A message that was counted before is not counted again.
-    const [old] = await store.send(account, hourStart(3));
+    const counted = hourStart(3);
+    const [old] = await store.send(account, counted);
     await store.count();
     await store.move(
       [old].filter((one) => one !== undefined),
       'delivered',
     );
     expect(await store.accepted(account)).toEqual([
-      [hourStart(3).getTime(), 1],
+      [counted.getTime(), 1],
       [start.getTime(), 1],
     ]);
   });
 
   it('is kept for a number of whole days', async () => {
     const account = anAccountId();
+    const recent = hourStart(2);
     const midnight = hourStart(0).setUTCHours(0);
     const first = new Date(midnight - 400 * 24 * HOUR_MS);
-    for (const at of [within(first, -1), first, hourStart(2)]) await store.send(account, at);
+    for (const at of [within(first, -1), first, recent]) await store.send(account, at);
     await store.sql(`UPDATE sluice.usage_progress SET began_at = '-infinity'`);
     await store.counter().run(NEVER);
-    expect((await store.accepted(account))?.map(([start]) => start)).toEqual([first.getTime(), hourStart(2).getTime()]);
+    expect((await store.accepted(account))?.map(([start]) => start)).toEqual([first.getTime(), recent.getTime()]);
   });
 
   it('has a trigger that notes only what is late', async () => {
-    const id = lowestId('msg', hourStart(2));
-    await store.ledger.announce(id, 0);
+    const counted = hourStart(2);
+    await store.ledger.announce(lowestId('msg', counted), 0);
     const account = anAccountId();
-    await store.send(account, hourStart(2), 'in time');
+    await store.send(account, counted, 'in time');
     expect(await store.late()).toEqual([]);
-    const [message] = await store.send(account, within(hourStart(2), -1), 'late');
+    const [message] = await store.send(account, within(counted, -1), 'late');
     expect(await store.late()).toEqual([{ message_id: message?.id }]);
   });
 });

@@ -71,7 +71,7 @@ describe('Code blocks', () => {
 
   it('of TypeScript compile against the sources', () => {
     expect(typeErrors(runBlocksIn('ts'))).toEqual([]);
-  }, 120_000);
+  }, 300_000);
 
   it('name the package versions that Sluice uses', () => {
     const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Versions;

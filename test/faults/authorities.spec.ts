@@ -18,7 +18,7 @@ const SCRIPT = `
   const port = Number(process.argv[1]);
   const outgoing = new OutgoingConnections({ isAllowed: () => true, keptBytes: 0 });
   const post = (origin) =>
-    outgoing.post(origin, { path: '/', headers: { connection: 'close' }, body: '' }, AbortSignal.timeout(5_000));
+    outgoing.post(origin, { path: '/', headers: { connection: 'close' }, body: '' }, AbortSignal.timeout(30_000));
   const renewed = renewedTlsOptions({ verification: 'name' }, 'REDIS_URL');
   const open = (options) => new Promise((resolve, reject) => {
     const socket = connect({ host: 'localhost', port, ...options }, () => { socket.destroy(); resolve(); });

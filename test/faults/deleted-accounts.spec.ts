@@ -134,7 +134,7 @@ describe.each([
         return id;
       };
       const line = async (mode: string, message: string) => {
-        for (let n = 0; n < 4; n++) await send({ message, orderingKey: `${mode}-${mark}`, metadata: { mark } });
+        for (let n = 0; n < 8; n++) await send({ message, orderingKey: `${mode}-${mark}`, metadata: { mark } });
       };
 
       const change = { name: `name ${mark}`, externalId: `external-${mark}` };
@@ -154,7 +154,7 @@ describe.each([
       const failed = await send({ message: `throw 0 ${mark}` });
       const { data } = expectStatus(
         202,
-        await client.sendBatch(account, { messages: Array(80).fill(`wait 300 ${mark}`) }),
+        await client.sendBatch(account, { messages: Array(100).fill(`wait 300 ${mark}`) }),
       );
       ids.push(...(data as { id: string }[]).map(({ id }) => id));
       await send({ deliverAt: new Date(Date.now() + 3_600_000), orderingKey: `later-${mark}` });
@@ -208,6 +208,9 @@ describe.each([
       const mark = randomUUID();
       const neighbour = await client.signUp();
       const { ids, streams, paths, leased, token, keys, ownIds } = await begin(mark);
+      const going = `SELECT delivery FROM sluice.messages WHERE account_id = $1 AND status = 'processing' GROUP BY 1 ORDER BY 1`;
+      const modes = (await client.sql<{ delivery: string }>(going, [account.id])).map(({ delivery }) => delivery);
+      expect(modes).toEqual(['handler', 'pull', 'webhooks']);
       if (isPaused) {
         expectStatus(200, await client.ask(account, 'PATCH /account', { paused: true }));
         const parked = 'SELECT FROM sluice.outbox WHERE suspended_account = $1';
@@ -223,9 +226,6 @@ describe.each([
       if (redis === undefined) expect(found).toContain('bullmq.job');
       else expect(await inRedis()).not.toEqual({});
 
-      const going = `SELECT delivery FROM sluice.messages WHERE account_id = $1 AND status = 'processing' GROUP BY 1 ORDER BY 1`;
-      const modes = (await client.sql<{ delivery: string }>(going, [account.id])).map(({ delivery }) => delivery);
-      expect(modes).toEqual(['handler', 'pull', 'webhooks']);
       const waiting = new Consumer(other, account).request({ wait: 20 });
       const begun = () => [
         ...fleet.handled().filter(({ message }) => message.endsWith(mark)),

@@ -7,7 +7,7 @@ import { messages } from '../support/messages.js';
 import { NO_REDIS } from '../support/redis.js';
 import { describeUnless } from '../support/skipping.js';
 
-jest.setTimeout(60_000);
+jest.setTimeout(240_000);
 
 const MESSAGES = 20;
 /** Those whose jobs are damaged one by one. */

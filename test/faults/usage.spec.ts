@@ -14,7 +14,7 @@ interface Hour {
   readonly bytes: number;
 }
 
-jest.setTimeout((SECONDS + 300) * 1_000);
+jest.setTimeout((SECONDS + 600) * 1_000);
 
 let fleet: Fleet;
 afterEach(() => fleet.stop());

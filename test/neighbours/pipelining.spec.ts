@@ -14,7 +14,7 @@ describe('Connections that pipeline requests without waiting for responses', () 
     fleet = await Fleet.startProcesses();
     alone = await goodClient(fleet.client.url, fleet.account.key);
     idleBytes = memory();
-  }, 120_000);
+  }, 300_000);
   afterAll(() => fleet.stop());
 
   const memory = () => residentBytes(fleet.apis[0]?.pid ?? 0);

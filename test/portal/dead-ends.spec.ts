@@ -38,7 +38,7 @@ describeUnless(missing)('In the portal, a visitor is told what to do next', () =
     await until(async () => (await warning.count()) === warnings);
     await visitor.button('Save').click();
     await until(async () => (await ask('GET /account')).body.delivery === 'webhooks');
-    expect(await warning.count()).toBe(warnings);
+    await until(async () => (await warning.count()) === warnings);
     await page.getByRole('link', { name: 'Send', exact: true }).click();
     await page.getByText('It is posted to the endpoints that are enabled then.').waitFor();
     await until(async () => (await warning.count()) === warnings);

@@ -26,10 +26,10 @@ describeUnless(missing)('In the portal, what each endpoint got', () => {
     ids.works = await endpoint('/works', 204, 'orders of <b>Acme</b>');
     ids.fails = await endpoint('/fails', 503, '');
     message = (await fleet.client.sent(account, { message: 'hello' })).id;
-    await until(
-      async () => ((await ask(`GET /messages/${message}/attempts`)).body.data as object[]).length === 2,
-      60_000,
-    );
+    await until(async () => {
+      const attempts = (await ask(`GET /messages/${message}/attempts`)).body.data as { outcome: string }[];
+      return attempts.length === 2 && attempts.every(({ outcome }) => outcome !== 'running');
+    }, 60_000);
   });
   afterAll(async () => {
     receiver.stop();
@@ -65,7 +65,7 @@ describeUnless(missing)('In the portal, what each endpoint got', () => {
     const recent = page.getByRole('region', { name: 'Recent deliveries' });
     await recent.getByText('1 of 1 that have ended succeeded (100%)').waitFor();
     await recent.getByText('1 attempt · status 204').waitFor();
-    expect(await page.title()).toBe('orders of <b>Acme</b> · endpoint · Sluice');
+    await until(async () => (await page.title()) === 'orders of <b>Acme</b> · endpoint · Sluice');
     await visitor.expectGoodLooks('portal-endpoint-deliveries');
     await recent.getByLabel('Show').selectOption('Failed');
     await recent.getByText('None.').waitFor();
@@ -122,7 +122,7 @@ describeUnless(missing)('In the portal, what each endpoint got', () => {
     await visitor.button('Rotate the secret').click();
     const dialog = page.getByRole('dialog', { name: 'Rotate the secret?' });
     await dialog.getByLabel('The old secret').selectOption(choice);
-    expect(await dialog.getByText('will refuse every request').count()).toBe(2 - signatures);
+    await until(async () => (await dialog.getByText('will refuse every request').count()) === 2 - signatures);
     await dialog.getByRole('button', { name: 'Rotate the secret' }).click();
     await page.getByText('Verify signatures with it').click();
     await page.getByLabel('A function that verifies signatures').getByText('export function isGenuine').waitFor();

@@ -1,4 +1,5 @@
 import { accountForEach, OPERATOR, sharedApi } from '../support/api.js';
+import { until } from '../support/processes.js';
 import { describeUnless } from '../support/skipping.js';
 import { missing, Visitor } from './visitor.js';
 
@@ -82,7 +83,7 @@ describeUnless(missing)('In the portal', () => {
     );
     expect(said.split('\n').at(-1)).toBe(shown);
     const storage = page.getByRole('region', { name: 'Storage' }).locator('.figure');
-    expect(await storage.innerText()).toMatch(new RegExp(`^\\d[\\d.]*${NBSP}(bytes?|KiB)`));
+    await until(async () => new RegExp(`^\\d[\\d.]*${NBSP}(bytes?|KiB)`).test(await storage.innerText()));
   });
 
   it.each([100_000, 1_000_000_000])(
@@ -132,6 +133,7 @@ describeUnless(missing)('In the portal', () => {
       await visit(hash);
       const buttons = visitor.page.locator('.page-header .actions :is(button, .button)');
       await buttons.first().waitFor();
+      await until(async () => (await visitor.page.locator('.skeleton').count()) === 0);
       const boxes = await Promise.all((await buttons.all()).map((button) => button.boundingBox()));
       expect(new Set(boxes.map((box) => box?.height)).size).toBe(1);
     },

@@ -173,7 +173,7 @@ describeUnless(missing)('In the portal, a message is found', () => {
     await page.getByText('apples').waitFor();
     await page.keyboard.press('j');
     await page.keyboard.press('Shift+?');
-    expect(await page.evaluate('document.activeElement.tagName')).toBe('H1');
+    await until(async () => (await page.evaluate('document.activeElement.tagName')) === 'H1');
     expect(await help.count()).toBe(0);
     await page.keyboard.press('Control+k');
     await page.getByRole('dialog', { name: 'Find' }).waitFor();

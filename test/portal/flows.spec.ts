@@ -120,12 +120,13 @@ describeUnless(missing)('In the portal', () => {
   it('a stream of events that fails at its start is followed again', async () => {
     visitor.expects('503');
     const { page } = visitor;
-    await page.route('**/events', (route) => route.fulfill({ status: 503, body: '' }), { times: 1 });
+    await page.route('**/events', (route) => route.fulfill({ status: 503, body: '' }));
     await visit('#/messages');
     const colour = () =>
       page.evaluate(`getComputedStyle(document.querySelector('.live-state'), '::before').backgroundColor`);
     await page.getByText('No live updates').waitFor();
     const lost = await colour();
+    await page.unrouteAll();
     await page.getByText('Live', { exact: true }).waitFor();
     expect(await colour()).not.toBe(lost);
   });
@@ -196,6 +197,7 @@ describeUnless(missing)('In the portal', () => {
     await api().ask(account, `DELETE /api-keys/${id}`);
     await visitor.button('Send the message').click();
     await page.getByText('Your API key no longer works').waitFor();
+    await page.getByLabel('API key', { exact: true }).and(page.locator(':focus')).waitFor();
     await page.keyboard.type(account.key);
     await page.keyboard.press('Enter');
     const text = page.getByLabel('Message', { exact: true });
@@ -324,7 +326,12 @@ describeUnless(missing)('In the portal', () => {
     await visitor.button('Retry').click();
     await page.getByText('as requested').first().waitFor();
     await page.locator('.attempts > li').nth(3).waitFor();
-    expect(await page.locator('.attempts > li').first().innerText()).toMatch(/failed/i);
+    await page
+      .locator('.attempts > li')
+      .first()
+      .getByText(/failed/i)
+      .first()
+      .waitFor();
   });
 
   it('the latest of many attempts are shown, and all of them on request', async () => {
@@ -466,7 +473,7 @@ describeUnless(missing)('In the portal', () => {
     expect(cells.slice(1)).toEqual(['1,234', '5\u00a0KiB', '1,200', '4']);
     await page.getByLabel('Time', { exact: true }).selectOption('the last 30 days');
     await page.getByText('Messages by the day').waitFor();
-    expect(await page.locator('rect.delivered').count()).toBe(30);
+    await until(async () => (await page.locator('rect.delivered').count()) === 30);
   });
 
   it('a used-up limit shows when it ends, and then a ban', async () => {

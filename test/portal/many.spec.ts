@@ -99,7 +99,7 @@ describeUnless(missing)('In the portal, many messages', () => {
     await page.getByLabel('Select apples').check();
     await visitor.button('Retry').click();
     const body = JSON.stringify({ code: 'rate_limit_exceeded', detail: 'The requests are used up.' });
-    await page.route('**/retry', (route) => route.fulfill({ status: 429, headers: { 'retry-after': '1' }, body }), {
+    await page.route('**/retry', (route) => route.fulfill({ status: 429, headers: { 'retry-after': '4' }, body }), {
       times: 1,
     });
     await confirm('Retry');
@@ -139,7 +139,7 @@ describeUnless(missing)('In the portal, many messages', () => {
     let tries = 0;
     await page.route('**/retry', (route) => {
       tries++;
-      return route.fulfill({ status: 429, headers: { 'retry-after': '1' }, body });
+      return route.fulfill({ status: 429, headers: { 'retry-after': '6' }, body });
     });
     await confirm('Retry');
     await dialog().getByText('Goes on at').waitFor();

@@ -213,7 +213,7 @@ describeUnless(missing)('On the page for operators', () => {
     await visitor.button('Delete').click();
     await visitor.button('Delete the plan').click();
     await page.getByRole('link', { name: 'enterprise' }).waitFor();
-    expect(await page.getByRole('link', { name: 'gold' }).count()).toBe(0);
+    await page.getByRole('link', { name: 'gold' }).waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'Audit' }).click();
     await page.getByText('operator: plan.deleted').waitFor();
     await page.getByText('operator: plan.changed').waitFor();

@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { accountForEach, OPERATOR, sharedApi } from '../support/api.js';
+import { until } from '../support/processes.js';
 import { describeUnless } from '../support/skipping.js';
 import { missing, Visitor } from './visitor.js';
 
@@ -7,6 +9,8 @@ describeUnless(missing)('In the portal, a sign-in', () => {
   const account = accountForEach(api);
   const visitor = Visitor.forEach();
   const STORED = `[localStorage.getItem('sluice.key'), sessionStorage.getItem('sluice.key')]`;
+  const stores = (expected: unknown, page = visitor.page) =>
+    until(async () => isDeepStrictEqual(await page.evaluate(STORED), expected));
 
   const signIn = async (keep = false) => {
     const { page } = visitor;
@@ -33,7 +37,7 @@ describeUnless(missing)('In the portal, a sign-in', () => {
     expect(await other.evaluate(STORED)).toEqual([null, account.key]);
     await other.getByRole('button', { name: 'Sign out' }).click();
     await page.getByText('You are signed out.').waitFor();
-    expect(await page.evaluate(STORED)).toEqual([null, null]);
+    await stores([null, null]);
   });
 
   it('is kept after the last tab is closed if the visitor wants that, and then says what is stored', async () => {
@@ -46,10 +50,10 @@ describeUnless(missing)('In the portal, a sign-in', () => {
     const later = await page.context().newPage();
     await later.goto(`${api.url}/#/settings`);
     await later.getByLabel('Keep me signed in').uncheck();
-    expect(await later.evaluate(STORED)).toEqual([null, account.key]);
+    await stores([null, account.key], later);
     await later.getByLabel('Keep me signed in').check();
     await later.getByRole('button', { name: 'Sign out' }).click();
-    expect(await later.evaluate(STORED)).toEqual([null, null]);
+    await stores([null, null], later);
   });
 
   it('is made by a link, once, with the scopes of the link only', async () => {

@@ -49,7 +49,7 @@ export class Visitor {
     this.expected = [];
     const context = await this.browser.newContext({ reducedMotion: 'reduce' });
     this.page = await context.newPage();
-    this.page.setDefaultTimeout(60_000);
+    this.page.setDefaultTimeout(120_000);
     this.page.on('console', (line) => {
       if (['error', 'warning'].includes(line.type())) this.complaints.push(line.text());
     });

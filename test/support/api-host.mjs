@@ -27,6 +27,8 @@ const server = createServer((request, response) => {
     (error) => response.writeHead(500).end(`${error.constructor.name}: ${error.message}`),
   );
 });
+// Its client may keep a connection for as long as a test file takes to load: not ended meanwhile.
+server.keepAliveTimeout = 0;
 
 process.on('disconnect', () => process.exit());
 server.listen(0, '127.0.0.1', () => process.send(`http://127.0.0.1:${server.address().port}`));

@@ -96,6 +96,6 @@ class RunningCommand {
   }
 
   private until(condition: () => boolean): Promise<void> {
-    return until(condition, 60_000, () => `${this.stdout}\n${this.stderr}`);
+    return until(condition, 120_000, () => `${this.stdout}\n${this.stderr}`);
   }
 }

@@ -60,7 +60,7 @@ export class EventClient {
   async received(count: number): Promise<ReceivedEvent[]> {
     await until(
       () => this.events.length >= count,
-      60_000,
+      120_000,
       () => JSON.stringify(this.blocks),
     );
     return this.events;

@@ -1,7 +1,7 @@
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { percentile } from '../../bench/report/stats.js';
-import { callUndocumented, type Call } from './http.js';
+import { callUndocumented, inTime, type Call } from './http.js';
 
 /** What a well-behaved client saw. */
 export interface Experience {
@@ -29,7 +29,8 @@ export async function goodClient(url: string, key: string, request: Call = {}, s
   const times: number[] = [];
   const send = async () => {
     const begin = performance.now();
-    const response = callUndocumented(url, { method: 'POST', path: '/messages', headers, body, agent, ...request });
+    const message = { method: 'POST', path: '/messages', headers, body, agent, ...request };
+    const response = inTime(() => callUndocumented(url, message));
     const status = response.then(({ status }) => status).catch(() => 0);
     const code = await Promise.race([status, sleep(TIMEOUT_MS, 0, { ref: false })]);
     statuses[code] = (statuses[code] ?? 0) + 1;

@@ -20,9 +20,11 @@ export async function burst(apis: readonly TestApi[], account: Account, count: n
   const responses = await Promise.all(rounds.slice(0, count).map((api) => api.ask(account)));
   // A busy machine is late for some, never for most.
   expect(responses.filter(isLate).length).toBeLessThanOrEqual(count / 2);
-  return responses.map((response) =>
-    isLate(response) ? new HttpResponse(200, response.headers, response.bytes) : response,
-  );
+  return responses.map((response) => {
+    if (!isLate(response)) return response;
+    const { 'x-ratelimit-remaining': _unknown, ...headers } = response.headers;
+    return new HttpResponse(200, headers, response.bytes);
+  });
 }
 
 /** Sends requests one after the other. */
@@ -78,10 +80,17 @@ export function shown(response: HttpResponse): { limit: number; remaining: numbe
   };
 }
 
-/** What remains according to the responses to admitted requests, the most first. */
-export function remainingOf(responses: readonly HttpResponse[]): number[] {
+/** Each number below the limit was returned as what remains by one admitted request, unless it was answered late. */
+export function expectDownToZero(responses: readonly HttpResponse[], limit: number): void {
   const admitted = responses.filter(({ status }) => status < 300);
-  return admitted.map((response) => shown(response).remaining).sort((a, b) => b - a);
+  const known = admitted.filter(({ headers }) => 'x-ratelimit-remaining' in headers);
+  const remaining = new Set(known.map((response) => shown(response).remaining));
+  expect(admitted).toHaveLength(limit);
+  expect(remaining.size).toBe(known.length);
+  for (const number of remaining) {
+    expect(number).toBeGreaterThanOrEqual(0);
+    expect(number).toBeLessThan(limit);
+  }
 }
 
 /** The status of a response; of a problem with its code. */

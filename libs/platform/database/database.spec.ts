@@ -82,7 +82,7 @@ describe('Database', () => {
   });
 
   it('keeps the connection of a statement that fails', async () => {
-    const single = await connect(test.url, { poolSize: 1, timeLimitMs: 50 });
+    const single = await connect(test.url, { poolSize: 1, timeLimitMs: 1_000 });
     const session = () => single.query('SELECT pg_backend_pid()');
     const before = await session();
     await expect(single.query('SELECT nothing')).rejects.toMatchObject({ code: '42703' });

@@ -42,10 +42,14 @@ describe('Jobs of messages with an ordering key', () => {
 
   it('are in the queue when a worker that has little else to do completes the job before and takes another', async () => {
     const sent = await send(10);
-    for (const [index, message] of sent.entries()) {
-      if (index === 0) await jobIsThere(message);
-      expect(await hasJob(message)).toBe(true);
+    let tookMs = Infinity;
+    for (const message of sent) {
+      // It waits for the next job for 100 ms, which a busy machine may exceed.
+      if (tookMs < 100) expect(await hasJob(message)).toBe(true);
+      await jobIsThere(message);
+      const began = performance.now();
       await fail(message);
+      tookMs = performance.now() - began;
     }
   });
 

@@ -126,7 +126,7 @@ describe('PATCH /account with paused', () => {
 
   it('lets a lease that waits in vain say so, also one that began before it', async () => {
     await pull();
-    const waiting = consumer.request({ wait: 1 });
+    const waiting = consumer.request({ wait: 5 });
     await waits();
     await pause(true);
     await api.sent(account);

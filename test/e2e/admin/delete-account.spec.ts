@@ -174,7 +174,7 @@ describe('DELETE /admin/accounts/:id', () => {
     await deliver('pull');
     const stream = await EventClient.open(api, account);
     await until(() => stream.blocks.length > 0);
-    const waiting = new Consumer(api, account).request({ wait: 2 });
+    const waiting = new Consumer(api, account).request({ wait: 6 });
     await sleep(200);
     await removed();
     await stream.end();
@@ -278,7 +278,7 @@ describe('DELETE /admin/accounts/:id', () => {
     expectStatus(201, await api.ask(account, 'POST /endpoints', endpoint));
     const mark = randomUUID();
     const statuses = new Map<number, number>();
-    const good: number[] = [];
+    let [good, late] = [0, 0];
     let deleted = false;
     const send = async (n: number) => {
       for (let count = 0; ; count++) {
@@ -298,7 +298,12 @@ describe('DELETE /admin/accounts/:id', () => {
       }
     };
     const neighbours = async () => {
-      while (!deleted) good.push((await api.send(neighbour)).status);
+      while (!deleted) {
+        const response = await api.send(neighbour);
+        if (isLate(response)) late++;
+        else expectStatus(202, response);
+        if (!isLate(response)) good++;
+      }
     };
     const sending = Promise.all(Array.from({ length: 12 }, (_, n) => send(n)));
     const beside = neighbours();
@@ -311,8 +316,9 @@ describe('DELETE /admin/accounts/:id', () => {
     await beside;
     // A transaction may have been refused, or the key not verified in time: both say that the outcome is unknown.
     expect([...statuses.keys()].filter((status) => ![202, 401, 503].includes(status))).toEqual([]);
-    expect(new Set(good)).toEqual(new Set([202]));
     expect(await tablesWith(api, [account.id, account.keyId, mark])).toEqual({});
-    expect((await api.stored(neighbour))?.messages).toBe(good.length);
+    const kept = (await api.stored(neighbour))?.messages ?? 0;
+    expect(kept).toBeGreaterThanOrEqual(good);
+    expect(kept).toBeLessThanOrEqual(good + late);
   });
 });

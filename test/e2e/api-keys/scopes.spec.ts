@@ -70,7 +70,9 @@ describe('A key without the scope of a route', () => {
   });
 
   it('responds 403 and changes nothing', async () => {
-    const stored = () => api.sql('SELECT id, revoked_at, expires_at, name FROM sluice.api_keys ORDER BY id');
+    const columns = 'id, revoked_at, expires_at, name';
+    const stored = () =>
+      api.sql(`SELECT ${columns} FROM sluice.api_keys WHERE account_id = $1 ORDER BY id`, [account.id]);
     const before = await stored();
     const path = `/api-keys/${account.keyId}`;
     for (const [route, body] of [['POST /api-keys', '{"name":"x"}'], [`POST ${path}/rotate`], [`DELETE ${path}`]]) {

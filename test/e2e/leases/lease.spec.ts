@@ -117,7 +117,7 @@ describe('POST /messages/lease', () => {
   });
 
   it('responds 403 account_suspended, 503 to one that waits, and leases nothing', async () => {
-    const waiting = consumer.request({ wait: 2 });
+    const waiting = consumer.request({ wait: 6 });
     await waits();
     await api.ask(OPERATOR, `PATCH /admin/accounts/${account.id}`, { suspended: true });
     const ids = ['a', 'b'].map((_text, index) => `msg_0000000000000000000000000${index}`);

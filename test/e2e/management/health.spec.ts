@@ -1,3 +1,5 @@
+import { Agent } from 'node:http';
+import { isDeepStrictEqual } from 'node:util';
 import { ownApi, TestApi } from '../../support/api.js';
 import { Fleet } from '../../support/fleet.js';
 import { callUndocumented, postLines, RawConnection } from '../../support/http.js';
@@ -8,7 +10,7 @@ const READY = { status: 'ready', checks: { process: 'serving', database: 'up', c
 
 async function ready(url: string) {
   const response = await callUndocumented(url, { path: '/health/ready' });
-  return { code: response.status, ...response.body };
+  return { code: response.status, ...(response.body as { status: string; checks: object }) };
 }
 
 describe('The management port', () => {
@@ -23,6 +25,7 @@ describe('The management port', () => {
       'content-type': 'application/json; charset=utf-8',
     });
     expect(live.body).toEqual({ status: 'live' });
+    await until(async () => (await ready(api.managementUrl)).code === 200);
     expect(await ready(api.managementUrl)).toEqual({ code: 200, ...READY });
   });
 
@@ -79,7 +82,8 @@ describe('The management port', () => {
     held.write(body);
     expect((await held.response()).status).toBe(202);
     await stopped;
-    await expect(callUndocumented(other.managementUrl, { path: '/health/live' })).rejects.toThrow(/ECONNREFUSED/);
+    const later = callUndocumented(other.managementUrl, { path: '/health/live', agent: new Agent() });
+    await expect(later).rejects.toThrow(/ECONNREFUSED/);
     held.close();
   });
 
@@ -102,8 +106,8 @@ describe('The management port', () => {
       expect(worker.output.match(/waiting for another process/g)).toHaveLength(1);
 
       await worker.setClock(3_600_000);
-      await until(async () => (await ready(url)).code === 503);
       const paused = { process: 'paused', database: 'up', clock: 'wrong' };
+      await until(async () => isDeepStrictEqual((await ready(url)).checks, paused));
       expect(await ready(url)).toEqual({ code: 503, status: 'not ready', checks: paused });
       await worker.setClock(0);
       await until(async () => (await ready(url)).code === 200);

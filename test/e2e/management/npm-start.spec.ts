@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { callUndocumented } from '../../support/http.js';
-import { freePort, Program } from '../../support/processes.js';
+import { freePort, Program, until } from '../../support/processes.js';
 
 /** Occupies a port, unless another program does already. */
 async function occupy(port: number): Promise<Server> {
@@ -45,7 +45,9 @@ describe('npm start', () => {
     const program = start(settings);
     await program.printed('Ctrl-C');
     const management = program.output.match(/http:\S+(?=\/health\/ready)/g) ?? [];
-    for (const url of management) expect((await callUndocumented(url, { path: '/health/ready' })).status).toBe(200);
+    for (const url of management) {
+      await until(async () => (await callUndocumented(url, { path: '/health/ready' })).status === 200);
+    }
     const [, url = ''] = /ready: (\S+)/.exec(program.output) ?? [];
     const [, key = ''] = /Bearer (\S+)'/.exec(program.output) ?? [];
     const [, file = ''] = /API key: +(\S+)/.exec(program.output) ?? [];

@@ -92,7 +92,7 @@ describe('The queue pages', () => {
         const { id } = await api.sent(await api.signUp(), { message: 'to be looked at' });
         await api.relayed(id);
         const page = await browser.newPage({ httpCredentials: { username: 'ops', password: KEY } });
-        page.setDefaultTimeout(60_000);
+        page.setDefaultTimeout(120_000);
         const violations: string[] = [];
         page.on('pageerror', (error) => violations.push(`thrown: ${error.message}`));
         await page.exposeFunction('report', (violation: string) => violations.push(violation));

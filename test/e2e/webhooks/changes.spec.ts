@@ -126,7 +126,7 @@ describe('A change of an endpoint holds for each attempt that begins after the r
 
   it('other types, also for what was accepted before', async () => {
     const other = (await ask('POST /endpoints', { url: newUrl().url })).body as unknown as Issued;
-    const deliverAt = new Date(Date.now() + 2_000).toISOString();
+    const deliverAt = new Date(Date.now() + 5_000).toISOString();
     const body = { message: 'hello', type: 'order.paid' };
     const { id: before } = (await ask('POST /messages', { ...body, deliverAt })).body;
     await ask(`PATCH /endpoints/${endpoint.id}`, { types: ['user.*'] });

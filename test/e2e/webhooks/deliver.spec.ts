@@ -486,10 +486,12 @@ describe('Webhooks', () => {
 
       expect(await replay(late)).toEqual({ count: 2 });
       await until(() => receiver.at(late.path).length === 3, DEADLINE_MS);
-      await until(async () => {
-        const made = await attempts(ids[0] ?? '');
-        return made.length === 2 && made.every(({ outcome }) => outcome !== 'running');
-      }, DEADLINE_MS);
+      for (const id of ids) {
+        await until(async () => {
+          const made = await attempts(id);
+          return made.length === 2 && made.every(({ outcome }) => outcome !== 'running');
+        }, DEADLINE_MS);
+      }
       expect(await attempts(ids[0] ?? '')).toMatchObject([
         { number: 1, target: first.id, outcome: 'delivered' },
         { number: 2, target: late.id, outcome: 'delivered', responseStatus: 204 },

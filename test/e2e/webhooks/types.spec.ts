@@ -107,14 +107,14 @@ describe('The types of endpoints', () => {
   });
 
   it('hold for attempts of messages that were accepted before they changed', async () => {
-    const deliverAt = new Date(Date.now() + 3_000);
+    const deliverAt = new Date(Date.now() + 5_000);
     const [changed, other] = [await endpoint(['order.*']), await endpoint(['order.*'])];
     const { id } = await fleet.client.sent(account, { body: { message: 'hi', type: 'order.paid', deliverAt } });
     await ask(`PATCH /endpoints/${changed.id}`, { types: ['user.*'] });
     await becomes(id, 'delivered');
     expect([receiver.ids(changed.path), receiver.ids(other.path)]).toEqual([[], [id]]);
     const later = await fleet.client.sent(account, {
-      body: { message: 'hi', type: 'order.paid', deliverAt: new Date(Date.now() + 1_000) },
+      body: { message: 'hi', type: 'order.paid', deliverAt: new Date(Date.now() + 4_000) },
     });
     await ask(`PATCH /endpoints/${other.id}`, { types: ['user.*'] });
     await becomes(later.id, 'failed');

@@ -16,7 +16,7 @@ describe('EmailHandler', () => {
   });
   afterAll(() => mailbox.close());
 
-  const handle = (server = mailbox.url, ms = 5_000) =>
+  const handle = (server = mailbox.url, ms = 30_000) =>
     new EmailHandler({ server: new URL(server), from, to }).handle(
       aDelivery({ ...sent, deadline: new Date(Date.now() + ms) }),
     );

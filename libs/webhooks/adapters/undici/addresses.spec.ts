@@ -31,7 +31,7 @@ describe('resolveByDns', () => {
   let made = 0;
   const create = () => {
     made++;
-    const resolver = new Resolver({ timeout: 100, tries: 1 });
+    const resolver = new Resolver({ timeout: 2_000, tries: 1 });
     resolver.setServers([present]);
     return resolver;
   };

@@ -154,7 +154,7 @@ describe('Why there was no answer:', () => {
     const server = await startNameServer(answer);
     ending.push(server.stop);
     const create = () => {
-      const resolver = new Resolver({ timeout: 100, tries: 1 });
+      const resolver = new Resolver({ timeout: 2_000, tries: 1 });
       resolver.setServers([server.address]);
       return resolver;
     };

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
-import { listen, until } from '../../../../test/support/processes.js';
+import { freePort, listen, until } from '../../../../test/support/processes.js';
 import { isPublic } from './addresses.js';
 import { UndiciWebhookClient } from './undici-webhook-client.js';
 
@@ -230,7 +230,7 @@ describe('The client of webhooks', () => {
       const { url } = await rawServer(answer, (socket) => {
         if (ends) socket.end();
       });
-      const { status, body } = await development(2_000).post(aRequest(url));
+      const { status, body } = await development().post(aRequest(url));
       expect([status, body.slice(0, 2)]).toEqual([200, 'he']);
     });
   });
@@ -272,9 +272,7 @@ describe('The client of webhooks', () => {
     });
 
     it('a refused connection', async () => {
-      const server = createTcpServer();
-      const origin = await listen(server);
-      server.close();
+      const origin = `http://127.0.0.1:${await freePort()}`;
       await expect(development().post(aRequest(`${origin}/`))).rejects.toThrow('refused the connection');
     });
 
