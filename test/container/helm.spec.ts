@@ -37,7 +37,11 @@ interface Egress {
 interface Resource {
   readonly kind: string;
   readonly metadata: { readonly name: string };
-  readonly spec: { readonly template: { readonly spec: PodSpec }; readonly egress: readonly Egress[] };
+  readonly spec: {
+    readonly template: { readonly spec: PodSpec };
+    readonly egress: readonly Egress[];
+    readonly metrics: readonly { readonly external: { readonly metric: { readonly name: string } } }[];
+  };
 }
 
 describeUnless(NO_HELM)('The Helm chart', () => {
@@ -65,6 +69,16 @@ describeUnless(NO_HELM)('The Helm chart', () => {
     const more = ['HorizontalPodAutoscaler test-api', 'HorizontalPodAutoscaler test-worker', 'Ingress test-api'];
     expect(names(render(...ALL_OPTIONS)).sort()).toEqual([...usual, ...more].sort());
     expect(names(render('networkPolicy.enabled=false')).filter((name) => name.includes('Policy'))).toEqual([]);
+  });
+
+  it('lets workers grow with the jobs that wait and the requests to endpoints, by metrics that they have', () => {
+    const scaler = render(...ALL_OPTIONS).find(
+      ({ kind, metadata }) => kind === 'HorizontalPodAutoscaler' && metadata.name === 'test-worker',
+    );
+    const scaledBy = scaler?.spec.metrics.map(({ external }) => external.metric.name);
+    expect(scaledBy).toEqual(['sluice_queue_jobs', 'sluice_webhook_connections']);
+    const documented = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8');
+    for (const name of scaledBy ?? []) expect(documented).toContain(name);
   });
 
   it('gives each pod minimal rights', () => {
