@@ -3,6 +3,7 @@ import { Partitions, type Period } from '#upkeep/application/partitions.js';
 import { CLAIM } from '#messages/adapters/postgres/claims/claim.sql.js';
 import { SETTLE } from '#messages/adapters/postgres/claims/settle.sql.js';
 import { ACKNOWLEDGE } from '#messages/adapters/postgres/leases/lease.sql.js';
+import { FIND_MESSAGES } from '#messages/adapters/postgres/reading/read-messages.sql.js';
 import { END_MESSAGES, LEASE_DELIVERIES, LOCK_MESSAGES } from '#webhooks/adapters/postgres/endpoint-deliveries.sql.js';
 import { PostgresPartitions } from '#upkeep/adapters/postgres/postgres-partitions.js';
 import { DELIVERY_MODE_NAMES } from '#kernel/delivery-mode.js';
@@ -150,6 +151,7 @@ describe('Messages that are old', () => {
       ['lock', LOCK_MESSAGES],
       ['lease', LEASE_DELIVERIES],
       ['end', END_MESSAGES],
+      ['find', FIND_MESSAGES],
     ])('are looked for in one partition: %s', async (_, statement) => {
       // The first period goes, and four more come.
       await retainedAt(days(40, start));

@@ -7,7 +7,7 @@ import {
 } from '#messages/adapters/postgres/sending/add-messages.sql.js';
 import { CHANGE_MESSAGE } from '#messages/adapters/postgres/changes/change-messages.sql.js';
 import { CLAIM } from '#messages/adapters/postgres/claims/claim.sql.js';
-import { LIST_ATTEMPTS } from '#messages/adapters/postgres/reading/read-messages.sql.js';
+import { FIND_MESSAGES, LIST_ATTEMPTS } from '#messages/adapters/postgres/reading/read-messages.sql.js';
 import { SETTLE } from '#messages/adapters/postgres/claims/settle.sql.js';
 import type { Statement } from '#messages/adapters/postgres/day-statement.js';
 import type { Database } from '#platform/database/database.js';
@@ -15,19 +15,21 @@ import type { Message } from '#messages/domain/message.js';
 import { aMessage, messages, SENT_AT } from '../support/messages.js';
 import { PostgresStore } from './postgres-store.js';
 
-const KINDS = ['accept', 'accept_any', 'claim', 'settle', 'change', 'attempts'] as const;
+const KINDS = ['accept', 'accept_any', 'claim', 'settle', 'change', 'find', 'attempts'] as const;
 type Kind = (typeof KINDS)[number];
 
 function statementOf(kind: Kind, batch: readonly Message[]): Statement {
   const ids = batch.map(({ id }) => id);
-  const texts = {
-    accept: ADD_MESSAGES_WITH_JOBS.text,
-    accept_any: ADD_MESSAGES.text,
-    change: CHANGE_MESSAGE,
-    attempts: LIST_ATTEMPTS,
+  const statements: Readonly<Record<Kind, Statement>> = {
+    accept: { name: kind, text: ADD_MESSAGES_WITH_JOBS.text },
+    accept_any: { name: kind, text: ADD_MESSAGES.text },
+    claim: CLAIM.for(ids),
+    settle: SETTLE.for(ids),
+    change: { name: kind, text: CHANGE_MESSAGE },
+    find: FIND_MESSAGES.for(ids),
+    attempts: { name: kind, text: LIST_ATTEMPTS },
   };
-  if (kind === 'claim') return CLAIM.for(ids);
-  return kind === 'settle' ? SETTLE.for(ids) : { name: kind, text: texts[kind] };
+  return statements[kind];
 }
 
 type Scalar = string | number | boolean | Date | null;
@@ -58,6 +60,8 @@ function valuesOf(kind: Kind, batch: readonly Message[]): Value[] {
       return [ids, tokens, all(0), all(1), all('delivered'), all(0), all(null), all(SENT_AT), all(null)];
     case 'change':
       return [first, 'acct_1', 'queued', 1_000, 0, 'cancelled', 0, 0, 0, 0, null, false, null, 'handler'];
+    case 'find':
+      return [ids, 'acct_1'];
     case 'attempts':
       return [first, 'acct_1'];
   }
@@ -150,7 +154,7 @@ describe('Plans of what is done for every message', () => {
     const batch = messages(50, { accountId: 'acct_1', createdAt });
     await store.commit(...batch);
     const plans = await database.transaction((client) => keptPlans(client, batch));
-    expect(plans).toEqual({ accept: [], accept_any: [], claim: [], settle: [], change: [], attempts: [] });
+    expect(plans).toEqual(Object.fromEntries(KINDS.map((kind) => [kind, []])));
   });
 
   it('are made once for each connection, however few messages a batch has', async () => {

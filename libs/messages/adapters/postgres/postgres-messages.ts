@@ -129,8 +129,9 @@ export class PostgresMessages extends Messages {
     this.wanted.delete(accountId);
     const found = new Map<string, Message>();
     for (let start = 0; start < ids.length; start += FOUND_AT_ONCE) {
-      const values = [ids.slice(start, start + FOUND_AT_ONCE), accountId];
-      const rows = await this.reads.query<MessageRow>(accountId, 'messages', FIND_MESSAGES, values, textBytesOf);
+      const some = ids.slice(start, start + FOUND_AT_ONCE);
+      const { name, text } = FIND_MESSAGES.for(some);
+      const rows = await this.reads.query<MessageRow>(accountId, name, text, [some, accountId], textBytesOf);
       for (const row of rows) found.set(row.id, toMessage(row));
     }
     return found;

@@ -1,6 +1,7 @@
 import type { Database } from '#platform/database/database.js';
 import type { Availability } from '../../../application/delivering/availability.js';
 import type { JobDispatch } from '../../../application/delivering/job-dispatch.js';
+import { DayStatement } from '../day-statement.js';
 import { BYTES, COLUMNS, OPEN, toMessage, type MessageRow } from '../message-row.js';
 import { insertEntriesToSweep } from '../start-delivery.sql.js';
 import { isTakenBack } from './lines.sql.js';
@@ -14,7 +15,10 @@ export interface ReleasedRow {
   readonly available: string | null;
 }
 
-const FIND = `SELECT ${COLUMNS} FROM sluice.messages WHERE id = ANY ($1::text[])`;
+const FIND = new DayStatement(
+  'released',
+  (isOfDay) => `SELECT ${COLUMNS} FROM sluice.messages WHERE id = ANY ($1::text[])${isOfDay('id')}`,
+);
 
 /** Those that were released again before their job was removed. */
 const RETURN = `
@@ -73,6 +77,7 @@ export class Releases {
   }
 
   private async find(ids: readonly string[]) {
-    return (await this.database.prepared<MessageRow>('released', FIND, [ids])).map(toMessage);
+    const { name, text } = FIND.for(ids);
+    return (await this.database.prepared<MessageRow>(name, text, [ids])).map(toMessage);
   }
 }

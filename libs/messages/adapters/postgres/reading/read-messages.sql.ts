@@ -1,13 +1,18 @@
 import { MAX_ATTEMPTS, MAX_PAGE_BYTES } from '../../../application/messages.js';
 import type { EndpointDeliveryStatus } from '../../../domain/endpoint-delivery-status.js';
 import { TRANSITIONS } from '../../../domain/message-status.js';
+import { DayStatement } from '../day-statement.js';
 import { hasEndpoints } from '../delivery-mode.sql.js';
 import { deliveriesTo } from '../endpoints/deliveries-to.sql.js';
 import { COLUMNS, contentBytes } from '../message-row.js';
 import { messagesOf, ordered, type MessageIndex } from './message-index.sql.js';
 import { shownColumns } from './shown-columns.sql.js';
 
-export const FIND_MESSAGES = `SELECT ${shownColumns('m')} FROM sluice.messages m WHERE id = ANY ($1::text[]) AND account_id = $2`;
+export const FIND_MESSAGES = new DayStatement(
+  'messages',
+  (isOfDay) =>
+    `SELECT ${shownColumns('m')} FROM sluice.messages m WHERE id = ANY ($1::text[])${isOfDay('id')} AND account_id = $2`,
+);
 
 /** What `shownColumns` needs. */
 const READ = `${COLUMNS}, available_at`;
