@@ -173,14 +173,14 @@ describe('The client', () => {
     const made = await accounts.createKey(account.id, { name: 'way back', scopes: ['messages:send'] });
     expect(made).toMatchObject({ name: 'way back', scopes: ['messages:send'] });
     expect(made.key).toMatch(/^slc_/);
-    const created = await accounts.create({ name: 'Blue Whale', plan: 'pro', externalId: 'client-1' });
+    const created = await accounts.create({ name: 'Blue Dolphin', plan: 'pro', externalId: 'client-1' });
     expect(created).toMatchObject({ plan: 'pro', externalId: 'client-1', apiKey: { name: 'first key' } });
     const link = await accounts.createPortalLink(created.id, { scopes: ['messages:read'] });
     const token = link.url.split('#link=')[1] ?? '';
     const opened = await Sluice.openPortalLink({ baseUrl: api.url, token, fetch: recording });
     expect(opened).toMatchObject({ id: link.id, scopes: ['messages:read'] });
-    expect(await accounts.update(created.id, { name: 'Grey Whale' })).toMatchObject({ name: 'Grey Whale' });
-    for (const filter of [{ name: 'grey wh' }, { externalId: 'client-1' }]) {
+    expect(await accounts.update(created.id, { name: 'Grey Dolphin' })).toMatchObject({ name: 'Grey Dolphin' });
+    for (const filter of [{ name: 'grey dol' }, { externalId: 'client-1' }]) {
       expect((await collected(accounts.list(filter))).map(({ id }) => id)).toEqual([created.id]);
     }
     expect(await accounts.delete(created.id)).toMatchObject({ id: created.id });

@@ -35,23 +35,23 @@ describe('The commands for operators', () => {
 
   it('creates, finds, renames and deletes accounts', async () => {
     const accounts = ['admin', 'accounts'] as const;
-    const made = await cli.run([...accounts, 'create', 'Blue Whale', '--plan', 'pro', '--external-id', 'whale-1']);
+    const made = await cli.run([...accounts, 'create', 'Blue Orca', '--plan', 'pro', '--external-id', 'whale-1']);
     expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^slc_\w+\n$/) as string });
     const key = made.stdout.trim();
     const id = /acct_\w+/.exec(made.stderr)?.[0] ?? '';
-    expect((await api.ask(key)).body).toMatchObject({ id, name: 'Blue Whale', plan: 'pro' });
+    expect((await api.ask(key)).body).toMatchObject({ id, name: 'Blue Orca', plan: 'pro' });
     expect(await cli.json(...accounts, 'create', 'Other', '--json')).toMatchObject({ apiKey: { name: 'first key' } });
     const taken = await cli.run([...accounts, 'create', 'Blue', '--external-id', 'whale-1', '--json']);
     expect(JSON.parse(taken.stderr)).toMatchObject({ error: { code: 'external_id_taken' } });
     for (const filter of [
-      ['--name', 'blue wh'],
+      ['--name', 'blue or'],
       ['--external-id', 'whale-1'],
     ]) {
       expect(await cli.json(...accounts, 'list', ...filter)).toMatchObject([{ id }]);
     }
     expect(await cli.json(...accounts, 'list', '--name', 'nobody')).toEqual([]);
-    expect(await cli.json(...accounts, 'rename', id, 'Grey Whale')).toMatchObject({ name: 'Grey Whale' });
-    expect((await cli.run([...accounts, 'get', id])).stdout).toMatch(/Name\tGrey Whale\nExternal id\twhale-1\n/);
+    expect(await cli.json(...accounts, 'rename', id, 'Grey Orca')).toMatchObject({ name: 'Grey Orca' });
+    expect((await cli.run([...accounts, 'get', id])).stdout).toMatch(/Name\tGrey Orca\nExternal id\twhale-1\n/);
     const link = [...accounts, 'portal-link', id, '--scope', 'messages:read', 'messages:send', '--expires-in', '60'];
     expect(await cli.run(link)).toMatchObject({
       code: 0,
