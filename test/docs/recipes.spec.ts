@@ -25,7 +25,12 @@ describe('A recipe of "How to add …" names all files', () => {
     [
       ...(['something that a plan determines', /maxStoredBytes|max_stored_bytes/] as const),
       ['apps', 'clients/python/sluice', 'libs/client', 'libs/accounts'],
-      [],
+      // These enforce it under another name.
+      [
+        'libs/rate-limiting/domain/decide-hit.ts',
+        'libs/messages/application/storage/storage-cap.ts',
+        'libs/webhooks/adapters/postgres/postgres-endpoints.ts',
+      ],
     ],
     [
       ...(['an option of endpoints', /rateLimitPerSecond|rate_limit_per_second/] as const),
