@@ -50,8 +50,8 @@ export default [
   {
     what: 'an account finds messages of another one',
     file: READ,
-    find: 'WHERE id = ANY ($1::text[]) AND account_id = $2`;',
-    replace: "WHERE id = ANY ($1::text[]) AND $2 <> ''`;",
+    find: "${isOfDay('id')} AND account_id = $2`,",
+    replace: "${isOfDay('id')} AND $2 <> ''`,",
     tests: CONTRACT,
   },
   {
