@@ -27,6 +27,7 @@ interface Variant {
  */
 export class DayStatement {
   private readonly ofAnyDay: Statement;
+  private today = NaN;
   private variants: readonly Variant[] = [];
 
   constructor(
@@ -38,8 +39,8 @@ export class DayStatement {
 
   for(ids: readonly string[], now = Date.now()): Statement {
     const today = now - (now % DAY_MS);
-    const lowest = lowestId('msg', new Date(today));
-    if (this.variants[0]?.from !== lowest) {
+    if (this.today !== today) {
+      this.today = today;
       this.variants = [today, today - DAY_MS].map((day) => this.of(new Date(day), new Date(day + DAY_MS)));
     }
     const variant = this.variants.find(({ from, until }) => ids.every((id) => from <= id && id < until));

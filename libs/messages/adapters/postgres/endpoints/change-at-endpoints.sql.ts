@@ -14,6 +14,7 @@ const { startProcessing, deliver, fail, retry, replay } = TRANSITIONS;
  * @param started rows with `message_id` and `attempts`: the number of the last attempt
  * @param ids the ids of messages, as an array
  * @param token the token of the claim
+ * @param isOfDay of the statement that contains it
  */
 export const startAttempts = (started: string, ids: string, token: string, isOfDay: IsOfDay): string => `
     UPDATE sluice.messages m
@@ -29,6 +30,7 @@ export const startAttempts = (started: string, ids: string, token: string, isOfD
  * Ends messages: one with a reason has failed, another one is delivered.
  * @param ended rows with `id` and `reason`
  * @param ids the ids of messages, as an array
+ * @param isOfDay of the statement that contains it
  */
 export const endMessages = (ended: string, ids: string, isOfDay: IsOfDay): string => `
   UPDATE sluice.messages m
