@@ -5,7 +5,7 @@ import { join, relative } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const NOT_COPIED = ['.git', '.data', 'coverage', 'node_modules'];
-/** A run of the tests of one defect that takes longer, in milliseconds, has no result. */
+/** Milliseconds that building, or each file of tests, may take. A run that takes longer has no result. */
 const MAX_MS = 300_000;
 
 /** A copy of the repository, in which one defect after another is planted. */
@@ -52,7 +52,11 @@ export class Copy {
   }
 
   async build() {
-    const { code, output } = await this.run('-e', "import('./apps/dev/prepare.mjs').then(({ prepare }) => prepare())");
+    const { code, output } = await this.run(
+      MAX_MS,
+      '-e',
+      "import('./apps/dev/prepare.mjs').then(({ prepare }) => prepare())",
+    );
     if (code !== 0) console.log(output);
     return code === 0;
   }
@@ -69,7 +73,7 @@ export class Copy {
       `--maxWorkers=${workers}`,
       ...options,
     ];
-    const { output } = await this.run(...jest, '--runTestsByPath', ...tests);
+    const { output } = await this.run(tests.length * MAX_MS, ...jest, '--runTestsByPath', ...tests);
     const text = await readFile(report, 'utf8').catch(() => null);
     if (text === null) return /QueryFailedError|severity: 'ERROR'/.test(output) ? 'refused SQL' : null;
     const outcomes = JSON.parse(text).testResults.map(({ name, status, assertionResults }) => {
@@ -80,10 +84,10 @@ export class Copy {
   }
 
   /** Runs Node.js in the copy to its end. */
-  async run(...args) {
+  async run(maxMs, ...args) {
     const child = spawn(process.execPath, args, { cwd: this.folder, stdio: ['ignore', 'pipe', 'pipe'] });
     this.children.add(child);
-    const timer = setTimeout(() => child.kill('SIGKILL'), MAX_MS);
+    const timer = setTimeout(() => child.kill('SIGKILL'), maxMs);
     let output = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text) => (output = (output + text).slice(-20_000)));
