@@ -12,6 +12,8 @@ import { rotate } from './rotate.js';
 
 /** Whose CPU time is that of a message. */
 const PARTS = ['API', 'worker', 'PostgreSQL', 'Redis'];
+/** Messages a second that leave every part idle most of the time. */
+const STEADY_RATE = 400;
 /** The maximum of concurrent requests on schedule. */
 const CONNECTIONS = 512;
 
@@ -43,6 +45,8 @@ interface Sample {
   readonly most: Figures;
   /** At half of that rate. */
   readonly half: Figures;
+  /** At `STEADY_RATE`. */
+  readonly steady: Figures;
 }
 
 /** API, worker and servers together: messages are accepted and delivered over HTTP at the same time. */
@@ -52,9 +56,9 @@ export async function delivered(bench: BenchEnvironment, options: Options): Prom
   const measured = profiles(bench).map(deliveringSluice);
   for (let round = 1; round <= options.rounds; round++) {
     for (const target of rotate(measured, round)) {
-      const { most, half } = await bench.use(target, (running) => measure(bench, options, running, checks));
-      samples.push({ target: target.name, round, most, half });
-      process.stdout.write(`round ${round}, ${target.name}: ${formatFigure(most.both)} messages/s\n`);
+      const figures = await bench.use(target, (running) => measure(bench, options, running, checks));
+      samples.push({ target: target.name, round, ...figures });
+      process.stdout.write(`round ${round}, ${target.name}: ${formatFigure(figures.most.both)} messages/s\n`);
     }
   }
   const names = measured.map(({ name }) => name);
@@ -62,14 +66,18 @@ export async function delivered(bench: BenchEnvironment, options: Options): Prom
     formatSpread(spread(samples.filter((sample) => sample.target === target).map(of)));
   const each = (of: (sample: Sample) => number) => names.map((name) => over(name, of));
   const cpu = (part: string) => each(({ most }) => most.cpuMicros[part] ?? 0);
-  const all = ({ most }: Sample) => PARTS.reduce((sum, part) => sum + (most.cpuMicros[part] ?? 0), 0);
+  const all = ({ cpuMicros }: Figures) => PARTS.reduce((sum, part) => sum + (cpuMicros[part] ?? 0), 0);
+  const times = (name: string, of: (sample: Sample) => Figures) => [
+    ...[over(name, (sample) => of(sample).p50), over(name, (sample) => of(sample).p99)],
+    over(name, (sample) => all(of(sample))),
+  ];
   return {
     tables: [
       {
         title: `${callersOf(options)} callers, messages of 100 bytes, posted to a local receiver`,
         columns: ['CPU-µs a message', ...names],
         rows: [
-          [PARTS.join(', '), ...each(all)],
+          [PARTS.join(', '), ...each(({ most }) => all(most))],
           ...[...PARTS, 'receiver', 'generator'].map((part) => [part, ...cpu(part)]),
         ],
       },
@@ -92,11 +100,11 @@ export async function delivered(bench: BenchEnvironment, options: Options): Prom
         ],
       },
       {
-        title: 'From accepted to delivered, at half of the last rate',
-        columns: ['', 'offered/s', 'p50 ms', 'p99 ms'],
-        rows: names.map((name) => [
-          ...[name, over(name, ({ most }) => most.both / 2)],
-          ...[over(name, ({ half }) => half.p50), over(name, ({ half }) => half.p99)],
+        title: `From accepted to delivered, at half of the last rate and at ${STEADY_RATE} a second`,
+        columns: ['', 'offered/s', 'p50 ms', 'p99 ms', 'CPU-µs a message'],
+        rows: names.flatMap((name) => [
+          [name, over(name, ({ most }) => most.both / 2), ...times(name, ({ half }) => half)],
+          [name, String(STEADY_RATE), ...times(name, ({ steady }) => steady)],
         ]),
       },
     ],
@@ -112,7 +120,8 @@ async function measure(bench: BenchEnvironment, options: Options, running: Deliv
   await run({ seconds: options.warmUpSeconds });
   const most = await run({});
   const half = await run({ connections: CONNECTIONS, rate: most.both / 2 });
-  return { most, half };
+  const steady = await run({ connections: CONNECTIONS, rate: STEADY_RATE });
+  return { most, half, steady };
 }
 
 async function runAndDrain(
