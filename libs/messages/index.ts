@@ -21,6 +21,7 @@ export {
   type ContentValues,
   type ContentJson,
 } from './domain/message-content.js';
-export { ATTEMPT_BYTES, bytesOf, DELIVERY_BYTES, type Message } from './domain/message.js';
+export type { Message } from './domain/message.js';
+export { ATTEMPT_BYTES, bytesOf, DELIVERY_BYTES } from './domain/message-size.js';
 export { backoff, POISON_AFTER_LONE_CRASHES, SUSPECT_AFTER_CRASHES, type RetryPolicy } from './domain/retry-policy.js';
 export type { MessagesSettings } from './settings.js';

@@ -16,7 +16,7 @@ import { EndpointActionsController } from './adapters/http/endpoint-actions.cont
 import { EndpointsController } from './adapters/http/endpoints.controller.js';
 import { SendingMetrics } from './adapters/monitoring/sending-metrics.js';
 import { oldestDue } from './adapters/postgres/oldest-due.js';
-import { MESSAGE_WEBHOOK, WEBHOOKS } from './adapters/http/webhooks.js';
+import { MESSAGE_WEBHOOK, WEBHOOKS } from './adapters/http/webhook-models.js';
 import { ForgetEndpoints } from './adapters/postgres/forget-endpoints.js';
 import { ChangeEndpoint } from './application/endpoints/change-endpoint.js';
 import { CreateEndpoint } from './application/endpoints/create-endpoint.js';

@@ -9,7 +9,7 @@ export const MAX_KEYS = 100;
 /** How long a key that was rotated may remain valid. */
 export const MAX_GRACE_SECONDS = 30 * 86_400;
 
-/** The stored part of an API key. The key itself is shown once and never stored. */
+/** The stored part of an API key. The key itself is shown once and never stored; key-secrets.ts says how it looks. */
 export interface ApiKey {
   readonly id: string;
   readonly accountId: string;

@@ -185,14 +185,3 @@ export function contentOfJson(json: ContentJson): ContentValues {
   }
   return content as unknown as ContentValues;
 }
-
-/** The size of the content of a message, in bytes of UTF-8. */
-export function contentBytes(content: ContentValues): number {
-  let bytes = 0;
-  for (const { name, kind } of CONTENT) {
-    const value = content[name];
-    if (value === null || kind === 'time') continue;
-    bytes += Buffer.byteLength(kind === 'text' ? (value as string) : JSON.stringify(value));
-  }
-  return bytes;
-}

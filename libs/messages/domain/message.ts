@@ -1,6 +1,6 @@
 import { DELIVERY_MODES, type DeliveryMode } from '#kernel/delivery-mode.js';
 import { DomainError } from '#kernel/domain-error.js';
-import { contentBytes, type MessageContent } from './message-content.js';
+import type { MessageContent } from './message-content.js';
 import { INITIAL_STATUS, TRANSITIONS, type MessageStatus, type Transition } from './message-status.js';
 import type { RetryPolicy } from './retry-policy.js';
 
@@ -210,23 +210,4 @@ export class Message {
 /** The id of a message's job in the queue. Each retry has a new one, because a queue ignores an id that it still has. */
 export function jobIdOf({ id, retries }: Pick<MessageState, 'id' | 'retries'>): string {
   return retries === 0 ? id : `${id}.${retries}`;
-}
-
-/** The bytes that a message counts in addition to its content: about the size of the rest of its row. */
-export const OVERHEAD_BYTES = 256;
-
-/**
- * The bytes that each delivery to an endpoint and each retry counts: about the size of its row and of its first attempt.
- * The bytes of further attempts and long responses are counted when they are stored.
- */
-export const DELIVERY_BYTES = 1_024;
-
-/** What an attempt is counted with besides its texts, in bytes: about the size of the rest of its row. */
-export const ATTEMPT_BYTES = 256;
-
-/** The size of messages, in bytes. */
-export function bytesOf(messages: readonly Message[]): number {
-  let bytes = 0;
-  for (const { state } of messages) bytes += contentBytes(state) + OVERHEAD_BYTES;
-  return bytes;
 }

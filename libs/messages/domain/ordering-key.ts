@@ -1,4 +1,7 @@
-/** Characters. A CHECK of the table repeats it. */
+/**
+ * Characters. A CHECK of the table repeats it. The order itself is kept by functions of the schema: see ADR 22 and
+ * migrations/0006-order.sql.
+ */
 export const MAX_ORDERING_KEY = 128;
 
 export const ORDERING_KEY = /^[!-~]+$/;

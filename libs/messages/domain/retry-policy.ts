@@ -19,7 +19,7 @@ export const POISON_AFTER_LONE_CRASHES = 3;
 
 /**
  * Milliseconds to wait after the n-th failure (n from 1): exponential with "equal jitter", so that messages that
- * failed together are not retried together.
+ * failed together are not retried together. A handler may name another wait: see RetryDelivery.
  * @param random a number in [0, 1)
  */
 export function backoff(policy: RetryPolicy, failures: number, random: number): number {

@@ -1,6 +1,9 @@
 import { MAX_TYPE, MESSAGE_TYPE } from './message-type.js';
 
-/** Selects messages of one type, or all whose type begins with these words and has more. */
+/**
+ * Selects messages in a list: those of one type, or all whose type begins with these words and has more. What an endpoint
+ * wants is a pattern: see type-pattern.ts.
+ */
 export type TypeFilter =
   | { readonly type: string }
   | {

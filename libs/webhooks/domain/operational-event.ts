@@ -1,6 +1,6 @@
 /**
- * The types of the messages that Sluice itself sends to the endpoints of an account that name them. The functions
- * that create them are in the schema.
+ * The types of the messages that Sluice itself sends to the endpoints of an account that name them. When each is sent is
+ * decided by triggers: see migrations/0003-operational-events.sql.
  */
 export const OPERATIONAL_EVENTS = [
   'sluice.message.failed',

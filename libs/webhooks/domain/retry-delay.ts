@@ -4,7 +4,7 @@ const JITTER = 0.1;
 const MAX_RETRY_AFTER_MS = 86_400_000;
 
 /**
- * Milliseconds until the next attempt; null when there is none.
+ * Milliseconds until the next attempt; null when there is none. AttemptResult decides which statuses may request a wait.
  * @param retrySeconds the waits before the second and each further attempt
  * @param failures attempts that have failed, at least 1
  * @param retryAfterMs the wait that the receiver requested; 0 for none

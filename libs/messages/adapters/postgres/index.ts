@@ -7,19 +7,9 @@ export { hasEndpoints, hasJob } from './delivery-mode.sql.js';
 export { endMessages, replayMessages, startAttempts } from './endpoints/change-at-endpoints.sql.js';
 export { deliveriesTo } from './endpoints/deliveries-to.sql.js';
 export { hasBeenDelivered, isWantedBy, lacks } from './endpoints/retry-to-endpoints.sql.js';
-export {
-  BYTES,
-  COLUMNS,
-  columnsOf,
-  CONTENT_COLUMNS,
-  contentBytes,
-  isDeleted,
-  isHalted,
-  OPEN,
-  toContent,
-  toMessage,
-  type MessageRow,
-} from './message-row.js';
+export { BYTES, contentBytes } from './message-size.sql.js';
+export { isDeleted, isHalted } from './account-state.sql.js';
+export { COLUMNS, columnsOf, CONTENT_COLUMNS, OPEN, toContent, toMessage, type MessageRow } from './message-row.js';
 export {
   INSPECT_LINES,
   type InspectedKey,

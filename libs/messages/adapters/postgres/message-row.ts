@@ -1,5 +1,5 @@
 import type { DeliveryMode } from '#kernel/delivery-mode.js';
-import { Message, OVERHEAD_BYTES } from '../../domain/message.js';
+import { Message } from '../../domain/message.js';
 import {
   CONTENT,
   type CONTENT_FIELDS,
@@ -60,16 +60,6 @@ export const columnsOf = (row: string, columns = COLUMNS): string => columns.rep
  */
 export const isFound = (found: string): string => `m.id = ANY (ARRAY(SELECT id FROM ${found})) AND m.id = ${found}.id`;
 
-/**
- * Whether the account is suspended or paused: nothing of it is delivered. As a condition EXISTS, it would let the planner
- * read all such accounts.
- */
-export const isHalted = (account: string): string =>
-  `(SELECT true FROM sluice.halted_accounts halted WHERE halted.id = ${account} LIMIT 1) IS TRUE`;
-
-/** Whether the account was deleted: its messages are being removed. */
-export const isDeleted = (account: string): string => `sluice.is_account_deleted(${account})`;
-
 /** The statuses of open messages, as a list in SQL. */
 export const OPEN = OPEN_STATUSES.map((status) => `'${status}'`).join(', ');
 
@@ -77,18 +67,6 @@ export const OPEN = OPEN_STATUSES.map((status) => `'${status}'`).join(', ');
 export const FRESH_ATTEMPTS = `
   updated_at = clock_timestamp(), retries = m.retries + 1, failures = 0, crashes = 0, lone_crashes = 0,
   next_attempt_at = NULL`;
-
-/** The size of the content, as `contentBytes` computes it. @param row the name of its row, followed by a dot */
-export const contentBytes = (row = ''): string =>
-  CONTENT.filter(({ kind }) => kind !== 'time')
-    .map(({ column, kind, isRequired }) => {
-      const bytes = `octet_length(${row}${column}${kind === 'object' ? '::text' : ''})`;
-      return isRequired ? bytes : `coalesce(${bytes}, 0)`;
-    })
-    .join(' + ');
-
-/** The size of a message, as `bytesOf` computes it. */
-export const BYTES = `${contentBytes()} + ${OVERHEAD_BYTES}`;
 
 /** @param row with the columns of `CONTENT_COLUMNS` */
 export function toContent(row: object): MessageContent {

@@ -1,6 +1,6 @@
 import { BATCH_BYTES } from '../../application/delivering/job-dispatch.js';
 import { isLeased } from './delivery-mode.sql.js';
-import { isHalted } from './message-row.js';
+import { isHalted } from './account-state.sql.js';
 
 /*
  * Starts the delivery of a stored message: an outbox entry, from which its job gets into the queue, a time from which

@@ -2,7 +2,8 @@ import { LRUCache } from 'lru-cache';
 import { atMost } from '#kernel/cache-size.js';
 import { DomainError } from '#kernel/domain-error.js';
 import type { BackgroundTask } from '#kernel/background-task.js';
-import { bytesOf, DELIVERY_BYTES, type Message } from '../../domain/message.js';
+import type { Message } from '../../domain/message.js';
+import { bytesOf, DELIVERY_BYTES } from '../../domain/message-size.js';
 import type { SpaceWatch } from './space-watch.js';
 import type { AccountDay, PlannedStorage, StorageLedger, WrittenDay } from './storage-ledger.js';
 

@@ -1,10 +1,10 @@
 import type { DeliveryResult } from '../endpoint-deliveries.js';
-import { storedBytes } from './stored-bytes.js';
+import { attemptBytes } from './attempt-bytes.js';
 
 const attempt = (failures: number, responseBody: string | null, error: string | null = null) =>
-  storedBytes({ delivery: { failures }, error, responseBody } as DeliveryResult);
+  attemptBytes({ delivery: { failures }, error, responseBody } as DeliveryResult);
 
-describe('storedBytes', () => {
+describe('attemptBytes', () => {
   it.each([
     ['a first attempt without a response', 0, null, null, 0],
     ['a first attempt with a short response', 0, 'x'.repeat(500), null, 0],

@@ -8,7 +8,7 @@ import { TYPES_CHANGED } from '../../domain/message-outcome.js';
 import type { DeliveryResult, EndpointDeliveries, LeasedDelivery } from '../endpoint-deliveries.js';
 import type { Endpoints, Target } from '../endpoints/endpoints.js';
 import type { SecretBox } from '../endpoints/secret-box.js';
-import { storedBytes } from './stored-bytes.js';
+import { attemptBytes } from './attempt-bytes.js';
 import type { WebhookClient } from './webhook-client.js';
 import { webhookRequest } from './webhook-request.js';
 
@@ -84,7 +84,7 @@ export class DeliverWebhook {
     const isOld = current?.enabled === true && current.revision !== attempted.revision;
     const result = isOld ? this.failed(attempted, { status: null, retryAfter: null }) : attempted;
     await this.settle(result, stop.signal);
-    this.storage.countAttempt(delivery.accountId, storedBytes(result), this.clock.now());
+    this.storage.countAttempt(delivery.accountId, attemptBytes(result), this.clock.now());
     this.observer.attempted(result.outcome);
     return result;
   }

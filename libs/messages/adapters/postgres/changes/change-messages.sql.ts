@@ -1,7 +1,8 @@
 import { INITIAL_STATUS, TRANSITIONS } from '../../../domain/message-status.js';
 import { hasEndpoints, hasJob, isLeased } from '../delivery-mode.sql.js';
 import { redeliver, retriedAs } from '../endpoints/retry-to-endpoints.sql.js';
-import { BYTES, FRESH_ATTEMPTS, isFound } from '../message-row.js';
+import { BYTES } from '../message-size.sql.js';
+import { FRESH_ATTEMPTS, isFound } from '../message-row.js';
 import { messagesOf, type MessageIndex } from '../reading/message-index.sql.js';
 import { leaveAllLines, NOTHING_RELEASED, RELEASED, rejoinLines, retriedMembers } from '../order/lines.sql.js';
 import { availableFrom, insertEntries, insertEntriesToSweep, releasedAt } from '../start-delivery.sql.js';

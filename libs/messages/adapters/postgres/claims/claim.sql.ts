@@ -1,7 +1,9 @@
 import { TRANSITIONS } from '../../../domain/message-status.js';
 import { DayStatement } from '../day-statement.js';
 import { hasJob } from '../delivery-mode.sql.js';
-import { BYTES, COLUMNS_WITHOUT_JOB, columnsOf, isHalted } from '../message-row.js';
+import { BYTES } from '../message-size.sql.js';
+import { isHalted } from '../account-state.sql.js';
+import { COLUMNS_WITHOUT_JOB, columnsOf } from '../message-row.js';
 import { isTakenBack } from '../order/lines.sql.js';
 import { insertEntries } from '../start-delivery.sql.js';
 

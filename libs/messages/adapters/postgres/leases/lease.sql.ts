@@ -4,7 +4,9 @@ import { LEASE_EXPIRED } from '../../../domain/message.js';
 import { TRANSITIONS } from '../../../domain/message-status.js';
 import { DayStatement } from '../day-statement.js';
 import { isLeased } from '../delivery-mode.sql.js';
-import { COLUMNS, columnsOf, contentBytes, isFound, isHalted } from '../message-row.js';
+import { contentBytes } from '../message-size.sql.js';
+import { isHalted } from '../account-state.sql.js';
+import { COLUMNS, columnsOf, isFound } from '../message-row.js';
 import { leaveLines, NOTHING_RELEASED, RELEASED } from '../order/lines.sql.js';
 
 const { startProcessing, deliver, requeue, fail } = TRANSITIONS;

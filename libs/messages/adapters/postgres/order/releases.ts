@@ -2,7 +2,8 @@ import type { Database } from '#platform/database/database.js';
 import type { Availability } from '../../../application/delivering/availability.js';
 import type { JobDispatch } from '../../../application/delivering/job-dispatch.js';
 import { DayStatement } from '../day-statement.js';
-import { BYTES, COLUMNS, OPEN, toMessage, type MessageRow } from '../message-row.js';
+import { BYTES } from '../message-size.sql.js';
+import { COLUMNS, OPEN, toMessage, type MessageRow } from '../message-row.js';
 import { insertEntriesToSweep } from '../start-delivery.sql.js';
 import { isTakenBack } from './lines.sql.js';
 

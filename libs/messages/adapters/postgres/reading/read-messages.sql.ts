@@ -4,7 +4,8 @@ import { TRANSITIONS } from '../../../domain/message-status.js';
 import { DayStatement } from '../day-statement.js';
 import { hasEndpoints } from '../delivery-mode.sql.js';
 import { deliveriesTo } from '../endpoints/deliveries-to.sql.js';
-import { COLUMNS, contentBytes } from '../message-row.js';
+import { contentBytes } from '../message-size.sql.js';
+import { COLUMNS } from '../message-row.js';
 import { messagesOf, ordered, type MessageIndex } from './message-index.sql.js';
 import { shownColumns } from './shown-columns.sql.js';
 

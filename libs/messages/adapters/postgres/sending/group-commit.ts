@@ -11,7 +11,8 @@ import type { Accepted } from '../../../application/messages.js';
 import type { Idempotency } from '../../../domain/idempotency.js';
 import { contentRow } from '../message-row.js';
 import { BATCH_BYTES, type JobDispatch } from '../../../application/delivering/job-dispatch.js';
-import { bytesOf, type Message } from '../../../domain/message.js';
+import type { Message } from '../../../domain/message.js';
+import { bytesOf } from '../../../domain/message-size.js';
 import { ADD_MESSAGES, ADD_MESSAGES_WITH_JOBS, type SentRow } from './add-messages.sql.js';
 import { resultsOfUsedKeys, type KeyResult, type Request } from './idempotency-keys.js';
 

@@ -1,5 +1,5 @@
 import type { Database } from '#platform/database/database.js';
-import { isDeleted } from '../message-row.js';
+import { isDeleted } from '../account-state.sql.js';
 import {
   StorageLedger,
   type AccountDay,
