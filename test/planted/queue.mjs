@@ -315,7 +315,7 @@ export default [
   },
   {
     what: 'the reserve of a worker is never used',
-    file: 'libs/delivery/adapters/bullmq/places.ts',
+    file: 'libs/delivery/adapters/bullmq/worker-places.ts',
     find: 'this.isOpen = isUseless() && (await this.mayUseReserve());',
     replace: 'this.isOpen = false;',
     tests: ['test/contracts/job-queue.spec.ts'],

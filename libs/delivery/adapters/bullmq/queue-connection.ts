@@ -4,10 +4,10 @@ import { sharedValue } from '#platform/database/installation.js';
 import type { Logger } from '#platform/observability/logging.js';
 import { UsageError } from '#platform/process/usage-error.js';
 import type { FairScheduler, Waiting } from '../../application/fair-scheduler.js';
-import type { Places } from './places.js';
+import type { WorkerPlaces } from './worker-places.js';
 
 export type Processor = (job: Job, token?: string) => Promise<unknown>;
-export type WorkerSettings = Omit<WorkerOptions, 'connection'> & { readonly places?: Places };
+export type WorkerSettings = Omit<WorkerOptions, 'connection'> & { readonly places?: WorkerPlaces };
 
 export interface QueueView extends Waiting {
   /** Places of all workers that jobs have held for some time, by the accounts of their messages. */

@@ -12,7 +12,7 @@ import {
   type RunJob,
 } from '../../application/job-queue.js';
 import { fromJob, WORKER_NAME, type DeliveryJobData } from './delivery-job.js';
-import { Places, reserveOf } from './places.js';
+import { reserveOf, WorkerPlaces } from './worker-places.js';
 import type { QueueShard } from './queue-connection.js';
 import { StuckWatch } from './stuck-watch.js';
 
@@ -50,7 +50,7 @@ const HANDOVER_MS = 1_500;
 export class ShardConsumer {
   private readonly worker: Worker;
   private readonly stuckWatch: StuckWatch;
-  private readonly places: Places;
+  private readonly places: WorkerPlaces;
   private readonly stopping = new AbortController();
 
   constructor(
@@ -64,7 +64,7 @@ export class ShardConsumer {
   ) {
     // The reserve is not used with a rate limit, which BullMQ checks for each job.
     const slots = concurrency + (rate > 0 ? 0 : reserveOf(concurrency));
-    this.places = new Places(concurrency, () =>
+    this.places = new WorkerPlaces(concurrency, () =>
       mayUseReserve(concurrency).catch((error: unknown) => {
         observer.failed(error, 'looking for jobs for the reserve failed');
         return false;

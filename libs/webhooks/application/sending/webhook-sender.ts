@@ -4,10 +4,10 @@ import { withTimeout } from '#kernel/timeout.js';
 import type { DueEndpoint, EndpointDeliveries, LeasedDelivery } from '../endpoint-deliveries.js';
 import type { Endpoints, Target } from '../endpoints/endpoints.js';
 import type { DeliverWebhook, SendingObserver } from './deliver-webhook.js';
-import { Places } from './places.js';
+import { EndpointPlaces } from './endpoint-places.js';
 
 interface SendingTerms {
-  /** Requests that run at the same time. With the reserve of `Places`, twice as many. */
+  /** Requests that run at the same time. With the reserve of `EndpointPlaces`, twice as many. */
   readonly concurrency: number;
   readonly timeoutMs: number;
 }
@@ -30,7 +30,7 @@ const MAX_UNSETTLED = 3;
 
 /** Makes due deliveries: looks for them, leases them, and makes each while there is a place for it. */
 export class WebhookSender {
-  private readonly places: Places;
+  private readonly places: EndpointPlaces;
   private readonly targets = new LRUCache<string, Target>({ max: MAX_TARGETS });
   private readonly sending = new Set<Promise<void>>();
   private readonly stopping = new AbortController();
@@ -50,7 +50,7 @@ export class WebhookSender {
     private readonly clockWatch: { readonly isRight: boolean },
     private readonly activity = ALWAYS_ACTIVE,
   ) {
-    this.places = new Places(terms.concurrency);
+    this.places = new EndpointPlaces(terms.concurrency);
   }
 
   start(): void {

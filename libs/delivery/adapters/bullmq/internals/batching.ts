@@ -1,7 +1,7 @@
 import type { JobJson, PostgresQueueBackend, RedisQueueBackend } from 'bullmq';
 import { Batcher } from '#platform/concurrency/batcher.js';
 import { FIRST_TURN, NO_TURN } from '../../../application/fair-scheduler.js';
-import type { Places } from '../places.js';
+import type { WorkerPlaces } from '../worker-places.js';
 
 /** One of the jobs that a worker runs at the same time. */
 export interface Slot {
@@ -48,7 +48,7 @@ export function exchangeTogether(
   backend: Backend,
   exchange: Exchange,
   name: string | undefined,
-  places: Places | undefined,
+  places: WorkerPlaces | undefined,
 ): void {
   const exchangeUpTo = async (slots: Slot[], lastPriority: number) => {
     // Mostly the first look of a worker whose places are all in use.
@@ -109,7 +109,7 @@ export function exchangeTogether(
 }
 
 /** While all places are held, jobs that can't use the reserve do not wake the worker. */
-function waitForReserve(backend: Backend, places: Places): void {
+function waitForReserve(backend: Backend, places: WorkerPlaces): void {
   const waitForJob = backend.waitForJob.bind(backend);
   const disconnectBlocking = backend.disconnectBlocking.bind(backend);
   backend.waitForJob = async (seconds) => {

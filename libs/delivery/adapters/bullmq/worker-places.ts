@@ -12,7 +12,7 @@ export function reserveOf(concurrency: number): number {
 }
 
 /** The places of a worker: who has them, and when the reserve above them is used. */
-export class Places {
+export class WorkerPlaces {
   private readonly taken = new Map<string, number>();
   private readonly running = new Set<string>();
   private wake: AbortController | null = null;

@@ -45,7 +45,7 @@ interface Held {
  * all, so each is guaranteed some, for which there is a reserve as large as the total. Bottleneck and p-queue have limits
  * that do not depend on one another, and no window that follows the outcome of requests.
  */
-export class Places {
+export class EndpointPlaces {
   private readonly states = new Map<string, State>();
   private taken = 0;
 

@@ -1,11 +1,11 @@
-import { Places } from './places.js';
+import { EndpointPlaces } from './endpoint-places.js';
 
-describe('Places', () => {
+describe('EndpointPlaces', () => {
   let now = 0;
-  let places: Places;
+  let places: EndpointPlaces;
   beforeEach(() => {
     now = 1_000_000;
-    places = new Places(40, () => now);
+    places = new EndpointPlaces(40, () => now);
   });
 
   /** Of an account each, unless their names begin with that of one: `account/endpoint`. */
@@ -28,7 +28,7 @@ describe('Places', () => {
   it('gives an endpoint more places while it succeeds, up to half of all', () => {
     expect(start('a').length).toBe(4);
     expect(start('a').length).toBe(0);
-    places = new Places(40, () => now);
+    places = new EndpointPlaces(40, () => now);
     warm('a');
     expect(start('a').length).toBe(20);
   });
@@ -44,7 +44,7 @@ describe('Places', () => {
     expect(start('a').length).toBe(1);
     now += 99;
     expect(start('a').length).toBe(0);
-    places = new Places(40, () => now);
+    places = new EndpointPlaces(40, () => now);
     for (let rounds = 0; rounds < 3; rounds++) end(start('b'), false);
     now += 100;
     const counts = Array.from({ length: 20 }, () => {
