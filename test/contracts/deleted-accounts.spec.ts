@@ -112,6 +112,8 @@ describe('A deleted account', () => {
       return Promise.resolve(new Set());
     });
     expect(relayed).toEqual(others?.map(({ id }) => id).sort());
+    // Those of a halted account would be added again.
+    expect(await store.sql('SELECT FROM sluice.outbox')).toEqual([]);
     const strays = new PostgresStrayMessages(process.database, new InMemoryJobQueue());
     expect((await strays.findAfter('', 10))?.strays.map(({ id }) => id)).toEqual(relayed);
     expect(await strays.count()).toBe(2);
