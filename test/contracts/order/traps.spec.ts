@@ -286,4 +286,28 @@ describe('Endpoints, with an ordering key', () => {
     }
     expect(order).toEqual(sent.map(({ id }) => id));
   });
+
+  it.each([
+    ['failed', 'delivered', 'skipped'],
+    ['skipped', 'failed', 'delivered'],
+    ['delivered', 'skipped', 'failed'],
+  ] as const)('get replayed messages in their order, whose statuses are %s, %s and %s', async (...statuses) => {
+    const way = await WAYS.webhooks(webhooks);
+    const [one = ''] = way.targets;
+    const sent = statuses.map(() => way.aMessage('key'));
+    await way.process.messages.add(sent, null);
+    await webhooks.store.sql('DELETE FROM sluice.ordered_deliveries');
+    await webhooks.store.sql('DELETE FROM sluice.endpoint_deliveries');
+    for (const [index, { id }] of sent.entries()) {
+      await webhooks.store.sql('UPDATE sluice.messages SET status = $2 WHERE id = $1', [id, statuses[index]]);
+    }
+    const terms = { since: new Date(0), until: new Date(Date.now() + 366 * 86_400_000), max: 100, perSecond: 1_000 };
+    const begun: string[] = [];
+    const begin = async () => begun.push(...(await way.begin()).map(({ id }) => id));
+    const steps: Promise<unknown>[] = [];
+    const { signal } = new AbortController();
+    await webhooks.deliveries.replay(way.accountId, one, terms, signal, () => void steps.push(begin()));
+    await Promise.all(steps);
+    expect(begun).toEqual([sent[0]?.id]);
+  });
 });
