@@ -33,7 +33,9 @@ describe('A plain line', () => {
     ['be\u0000fore', 'before'],
     ['x\ud83dx', 'x\ufffdx'],
     ['y'.repeat(99), 'y'.repeat(10)],
-    [`${'z'.repeat(9)}💌`, `${'z'.repeat(9)}\ufffd`],
+    [`${'z'.repeat(9)}💌💌`, `${'z'.repeat(9)}💌`],
+    ['💌'.repeat(11), '💌'.repeat(10)],
+    [`z${'💌'.repeat(11)}`, `z${'💌'.repeat(9)}`],
     ['\u001b[2K\u009b31mred\u202e', '\ufffd[2K\ufffd31mre'],
   ])('of %j is %j', (text, line) => {
     expect(toPlainLine(text, 10)).toBe(line);

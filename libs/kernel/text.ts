@@ -17,11 +17,19 @@ const UNSEEN =
   /(?!\p{Join_Control}|[\u180b-\u180d]|[\ufe00-\ufe0f])[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/gu;
 const LINE_ENDS_AND_TABS = /\r\n|[\t-\r\u0085\u2028\u2029]/g;
 
+/** The beginning of a text: so many Unicode code points. */
+function beginningOf(text: string, codePoints: number): string {
+  return Array.from(text.slice(0, 2 * codePoints))
+    .slice(0, codePoints)
+    .join('');
+}
+
 /**
  * The beginning of a text that a program wrote, in one line that any terminal, log or page can show: without U+0000, and
  * with U+FFFD for each other character that acts on its surroundings.
+ * @param maxLength Unicode code points
  */
 export function toPlainLine(text: string, maxLength: number): string {
-  const storable = text.replaceAll('\u0000', '').slice(0, maxLength).toWellFormed();
+  const storable = beginningOf(text.replaceAll('\u0000', ''), maxLength).toWellFormed();
   return storable.replace(LINE_ENDS_AND_TABS, ' ').replace(UNSEEN, '\ufffd');
 }

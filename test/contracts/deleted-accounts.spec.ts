@@ -90,7 +90,7 @@ describe('A deleted account', () => {
   it('has nothing claimed or leased any more, though its messages are there', async () => {
     const [gone, kept] = [await added(), await added()];
     const leases = new PostgresLeases(process.database, process.reads, { maxAttempts: 5 }, process.availability);
-    const terms = () => ({ token: randomUUID(), max: 10, leaseMs: 60_000 });
+    const terms = () => ({ max: 10, leaseMs: 60_000 });
     const [own, other] = [aMessage({ accountId: gone }), aMessage({ accountId: kept })];
     const pulled = [gone, kept].map((accountId) => aMessage({ accountId, delivery: 'pull' }));
     for (const message of [own, other, ...pulled]) await store.put(message);

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { PostgresLeases } from '#messages/adapters/postgres/leases/postgres-leases.js';
 import { PostgresStrayMessages } from '#delivery/adapters/postgres/postgres-stray-messages.js';
 import type { Message } from '#messages/domain/message.js';
@@ -200,7 +199,7 @@ describe('Of an account whose deliveries are halted', () => {
       const leases = new PostgresLeases(process.database, process.reads, { maxAttempts: 5 }, process.availability);
       const [claimed, leased] = [ours(), ours({ delivery: 'pull' })];
       for (const message of [claimed, leased]) await store.put(message);
-      const terms = () => ({ token: randomUUID(), max: 10, leaseMs: 60_000 });
+      const terms = () => ({ max: 10, leaseMs: 60_000 });
       expect(await leases.isHalted(accountId)).toBe(false);
       await change(how);
       expect(await leases.isHalted(accountId)).toBe(true);

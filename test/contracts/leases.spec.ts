@@ -6,7 +6,7 @@ import { aClaim, after, aMessage, anAccountId, messages, SENT_AT } from '../supp
 import { PostgresStore, type StoreProcess } from './postgres-store.js';
 
 const policy = { maxAttempts: 5 };
-const terms = (max = 10) => ({ token: randomUUID(), max, leaseMs: 60_000 });
+const terms = (max = 10) => ({ max, leaseMs: 60_000 });
 const lapsed = () => aClaim({ expiresAt: new Date(Date.now() - 1_000) });
 
 /** But for what the store decides: times and the token. */

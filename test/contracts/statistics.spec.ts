@@ -28,10 +28,10 @@ const { index: all } = indexOf(null);
 const { index: typed, values: type } = indexOf({ type: 'order.paid' });
 
 const CHANGES: Readonly<Record<string, Change>> = {
-  lease: { of: 'queued', by: 'reading', text: LEASE, values: [ACCOUNT, CHANGED, randomUUID(), 60_000, 5] },
+  lease: { of: 'queued', by: 'reading', text: LEASE, values: [ACCOUNT, CHANGED, 60_000, 5] },
   'lease again': {
     ...{ of: 'processing', by: 'reading', isExpired: true },
-    ...{ text: LEASE, values: [ACCOUNT, CHANGED, randomUUID(), 60_000, 5] },
+    ...{ text: LEASE, values: [ACCOUNT, CHANGED, 60_000, 5] },
   },
   acknowledge: {
     ...{ of: 'processing', by: 'database', text: ACKNOWLEDGE.for(changed(idOf)).text },

@@ -34,6 +34,13 @@ export default [
     tests: ['test/e2e/leases/lease.spec.ts'],
   },
   {
+    what: 'messages that are leased together share a token',
+    file: STATEMENTS,
+    find: 'claim = gen_random_uuid()',
+    replace: 'claim = (SELECT gen_random_uuid())',
+    tests: ['test/e2e/leases/end.spec.ts'],
+  },
+  {
     what: 'an acknowledgement does not compare the token of its lease',
     file: STATEMENTS,
     find: 'AND t.token = h.claim AND t.attempt = h.attempts',
@@ -119,8 +126,8 @@ export default [
   {
     what: 'a message gets one attempt too many',
     file: STATEMENTS,
-    find: "(h.status = '${startProcessing.from}' OR ${USED} < $5)",
-    replace: "(h.status = '${startProcessing.from}' OR ${USED} <= $5)",
+    find: "(h.status = '${startProcessing.from}' OR ${USED} < $4)",
+    replace: "(h.status = '${startProcessing.from}' OR ${USED} <= $4)",
     tests: CONTRACT,
   },
   {

@@ -145,7 +145,7 @@ describe('DeliverMessage', () => {
     ['controls', new Error('\u001b[2J\u009b31mred\u202e\u{e0041}\nend'), '\ufffd[2J\ufffd31mred\ufffd\ufffd end'],
     ['a lone surrogate', new Error('x\ud83dx'), 'x\ufffdx'],
     ['a very long reason', new Error('y'.repeat(5_000)), 'y'.repeat(1_000)],
-    ['a pair cut in two', new Error(`${'z'.repeat(999)}💌`), `${'z'.repeat(999)}\ufffd`],
+    ['a pair at the end of what is kept', new Error(`${'z'.repeat(999)}💌💌`), `${'z'.repeat(999)}💌`],
     ['an error whose message is no text', Object.assign(new Error(), { message: 42 }), '42'],
     ['what has no text at all', Object.create(null), 'The handler failed without a reason.'],
   ])('makes a reason of %s that every store can keep', async (_, thrown, reason) => {

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { ALWAYS_ACTIVE } from '#kernel/activity.js';
 import type { Leases, Message } from '#messages/index.js';
 import type { WaitingLeases } from './waiting-leases.js';
@@ -33,7 +32,6 @@ export class LeaseMessages {
     private readonly waiting: WaitingLeases,
     private readonly observer: LeaseObserver,
     private readonly activity = ALWAYS_ACTIVE,
-    private readonly newToken: () => string = randomUUID,
   ) {}
 
   /**
@@ -50,7 +48,7 @@ export class LeaseMessages {
     const found = await this.waiting.search(accountId, waitMs, gone, {
       attempt: async () => {
         await assertAllowed();
-        const leased = await this.leases.lease(accountId, { token: this.newToken(), max, leaseMs });
+        const leased = await this.leases.lease(accountId, { max, leaseMs });
         this.observer.leased(leased.messages.length);
         this.observer.expired(leased.expired);
         if (leased.messages.length + leased.expired > 0) this.activity.note();

@@ -164,7 +164,7 @@ describe('Leases of messages with an ordering key', () => {
       const expired = new PostgresExpiredLeases(process.database, { maxAttempts: 1 }, process.availability);
       const [first, second] = [way.aMessage('key'), way.aMessage('key')];
       await process.messages.add([first, second], null);
-      const terms = () => ({ ...claimTerms(), max: 10, leaseMs: 60_000 });
+      const terms = () => ({ max: 10, leaseMs: 60_000 });
       const leased = async () => (await leases.lease(way.accountId, terms())).messages.map(({ id }) => id);
       expect(await leased()).toEqual([first.id]);
       expect(await leases.nextIn(way.accountId)).toBeGreaterThan(1_000);
@@ -285,5 +285,29 @@ describe('Endpoints, with an ordering key', () => {
       }
     }
     expect(order).toEqual(sent.map(({ id }) => id));
+  });
+
+  it.each([
+    ['failed', 'delivered', 'skipped'],
+    ['skipped', 'failed', 'delivered'],
+    ['delivered', 'skipped', 'failed'],
+  ] as const)('get replayed messages in their order, whose statuses are %s, %s and %s', async (...statuses) => {
+    const way = await WAYS.webhooks(webhooks);
+    const [one = ''] = way.targets;
+    const sent = statuses.map(() => way.aMessage('key'));
+    await way.process.messages.add(sent, null);
+    await webhooks.store.sql('DELETE FROM sluice.ordered_deliveries');
+    await webhooks.store.sql('DELETE FROM sluice.endpoint_deliveries');
+    for (const [index, { id }] of sent.entries()) {
+      await webhooks.store.sql('UPDATE sluice.messages SET status = $2 WHERE id = $1', [id, statuses[index]]);
+    }
+    const terms = { since: new Date(0), until: new Date(Date.now() + 366 * 86_400_000), max: 100, perSecond: 1_000 };
+    const begun: string[] = [];
+    const begin = async () => begun.push(...(await way.begin()).map(({ id }) => id));
+    const steps: Promise<unknown>[] = [];
+    const { signal } = new AbortController();
+    await webhooks.deliveries.replay(way.accountId, one, terms, signal, () => void steps.push(begin()));
+    await Promise.all(steps);
+    expect(begun).toEqual([sent[0]?.id]);
   });
 });

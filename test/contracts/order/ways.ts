@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { PostgresLeases } from '#messages/adapters/postgres/leases/postgres-leases.js';
 import type { DeliveryMode } from '#kernel/delivery-mode.js';
 import type { Message } from '#messages/domain/message.js';
@@ -106,7 +105,7 @@ async function toConsumers(webhooks: WebhookStore, ofAccount?: string): Promise<
   return {
     ...way,
     begin: async () => {
-      const found = await leases.lease(accountId, { token: randomUUID(), max: 100, leaseMs: 60_000 });
+      const found = await leases.lease(accountId, { max: 100, leaseMs: 60_000 });
       for (const message of found.messages) leased.set(message.id, message);
       return found.messages.map(({ id }) => ({ id, target: 'pull' }));
     },

@@ -69,6 +69,8 @@ describe('The usage history', () => {
     ['by=day', `until=${NEXT_DAY}T00:00:00Z`, [30]],
     ['by=day', 'until=9999-12-31T23:59:59.999Z', [30, 40]],
     ['by=day', 'since=9999-12-31T00:00:00Z&until=9999-12-31T23:59:59.999Z', []],
+    ['by=day', 'since=9999-12-31T23:59:59.999Z', []],
+    ['by=hour', 'until=0001-01-01T00:00:00Z', []],
   ])('of a part, whole periods that start within it: %s&%s', async (by, span, expected) => {
     const { data } = pageOf<Period>(await ask(owner, OWN, `${by}&${span}`));
     expect(data.map(({ accepted }) => accepted)).toEqual(expected);

@@ -137,6 +137,7 @@ describe('Operators', () => {
       ['name=%5C', ['back\\slash']],
       ['name=gr%C3%BCn', ['Grün']],
       ['name=nobody', []],
+      [`name=${encodeURIComponent('💌'.repeat(100))}`, []],
       ['name=blue&externalId=f-10', ['Blue Whale']],
       ['name=green&externalId=f-10', []],
       ['externalId=f-10', ['Blue Whale']],

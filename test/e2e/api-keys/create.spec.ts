@@ -82,14 +82,14 @@ describe('POST /api-keys', () => {
     });
 
     it.each([
-      ['unknown', ['messages:delete']],
-      ['partly unknown', ['messages:send', 'admin']],
-      ['a text', 'messages:send'],
-      ['none', []],
-      ['null among others', ['messages:send', null]],
-    ])('when scopes are %s', async (_name, scopes) => {
+      ['unknown', ['messages:delete'], /^scopes must contain only /],
+      ['partly unknown', ['messages:send', 'admin'], /^scopes must contain only /],
+      ['a text', 'messages:send', /^scopes must be an array/],
+      ['none', [], /^scopes must have at least one /],
+      ['null among others', ['messages:send', null], /^scopes must contain only /],
+    ])('when scopes are %s', async (_name, scopes, detail) => {
       const { errors } = expectProblem(await post({ name: 'CI', scopes }), 400, 'validation_failed');
-      expect(errors).toEqual([{ pointer: '/scopes', detail: expect.stringMatching(/^scopes must /) as string }]);
+      expect(errors).toEqual([{ pointer: '/scopes', detail: expect.stringMatching(detail) as string }]);
     });
 
     it.each([

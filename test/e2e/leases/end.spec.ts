@@ -60,6 +60,19 @@ describe('A leased message', () => {
     expectProblem(await consumer.ack(leased), 409, 'lease_lost');
   });
 
+  it('cannot be ended or extended with the token of another message that was leased with it', async () => {
+    await api.sendBatch(account, { messages: ['b', 'c'] });
+    const [one, two] = await consumer.lease();
+    if (one === undefined || two === undefined) throw new Error('There are two.');
+    const mixed = { ...one, leaseToken: two.leaseToken };
+    const { id, leaseToken } = mixed;
+    expectProblem(await consumer.ack(mixed), 409, 'lease_lost');
+    expectProblem(await consumer.nack(mixed), 409, 'lease_lost');
+    expectProblem(await consumer.extend(mixed, 10), 409, 'lease_lost');
+    expect((await consumer.ackAll([{ id, leaseToken }])).body.data).toEqual([{ id, result: 'lease_lost' }]);
+    for (const lease of [one, two]) expect(await consumer.ack(lease)).toMatchObject({ status: 204 });
+  });
+
   it('is available again after POST /messages/:id/nack, at once or later, and keeps the reason', async () => {
     for (let times = 0; times < 2; times++) {
       expect((await consumer.nack(leased, { delaySeconds: 0, reason: 'no such address' })).status).toBe(204);
@@ -99,13 +112,16 @@ describe('A leased message', () => {
     });
   });
 
-  it('is failed by the nack of its last attempt, with the reason', async () => {
+  it.each([
+    ['a word', 'gone'],
+    ['of 1,000 characters', '💌'.repeat(1_000)],
+  ])('is failed by the nack of its last attempt, with its reason: %s', async (_what, reason) => {
     await api.sql('UPDATE sluice.messages SET failures = 2, crashes = 2 WHERE id = $1', [leased.id]);
     for (let times = 0; times < 2; times++) {
-      expect((await consumer.nack(leased, { delaySeconds: 0, reason: 'gone' })).status).toBe(204);
+      expect((await consumer.nack(leased, { delaySeconds: 0, reason })).status).toBe(204);
     }
-    expect(await stored()).toMatchObject({ status: 'failed', failureReason: 'gone' });
-    expect(await attempts()).toMatchObject([{ outcome: 'failed', error: 'gone' }]);
+    expect(await stored()).toMatchObject({ status: 'failed', failureReason: reason });
+    expect(await attempts()).toMatchObject([{ outcome: 'failed', error: reason }]);
     expect(await consumer.lease()).toEqual([]);
   });
 
@@ -122,7 +138,7 @@ describe('A leased message', () => {
     ['ack', 'leaseToken', [undefined, null, 1, {}]],
     ['nack', 'leaseToken', [undefined, 1]],
     ['nack', 'delaySeconds', [-1, 86_401, 0.5, '1']],
-    ['nack', 'reason', ['', 'x'.repeat(1_001), 'a\u0000', '\ud800', 1]],
+    ['nack', 'reason', ['', 'x'.repeat(1_001), '💌'.repeat(1_001), 'a\u0000', '\ud800', 1]],
     ['extend', 'leaseToken', [undefined, 1]],
     ['extend', 'seconds', [undefined, null, 0, 3_601, 1.5, '1']],
   ])('is not changed by %s with an invalid %s, which gets 400', async (what, field, values) => {

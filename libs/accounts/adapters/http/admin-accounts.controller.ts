@@ -2,7 +2,7 @@ import { Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req, Res 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FieldError } from '#kernel/domain-error.js';
 import type { Page } from '#kernel/page.js';
-import { isStorable } from '#kernel/text.js';
+import { isLongerThan, isStorable } from '#kernel/text.js';
 import { ForOperators } from '#platform/http/access/access.js';
 import { CurrentOperator } from '#platform/http/access/caller.js';
 import { JsonBody } from '#platform/http/body/json-body.js';
@@ -267,7 +267,7 @@ function readFilter(query: Record<string, unknown>, errors: FieldError[]): Accou
   if (suspended !== undefined && suspended !== 'true') {
     errors.push({ pointer: '', detail: 'suspended must be true. Omit it for all accounts.' });
   }
-  const isName = typeof name === 'string' && name !== '' && name.length <= MAX_NAME_LENGTH && isStorable(name);
+  const isName = typeof name === 'string' && name !== '' && !isLongerThan(name, MAX_NAME_LENGTH) && isStorable(name);
   if (name !== undefined && !isName) {
     errors.push({
       pointer: '',

@@ -36,9 +36,9 @@ export class CreateApiKeyBody {
     items: SCOPE,
   })
   @IsOptional()
-  @IsArray({ message: 'scopes must be an array.' })
-  @ArrayNotEmpty({ message: 'scopes must have at least one item. Omit it for all scopes of your own key.' })
   @IsIn(SCOPES, { each: true, message: `scopes must contain only ${SCOPES.join(', ')}.` })
+  @ArrayNotEmpty({ message: 'scopes must have at least one item. Omit it for all scopes of your own key.' })
+  @IsArray({ message: 'scopes must be an array.' })
   scopes?: Scope[] | null;
 
   @Field({

@@ -1,21 +1,21 @@
-import {
-  isISO8601,
-  isRFC3339,
-  ValidatorConstraint,
-  type ValidationArguments,
-  type ValidatorConstraintInterface,
-} from 'class-validator';
+import { ValidatorConstraint, type ValidationArguments, type ValidatorConstraintInterface } from 'class-validator';
 
-/** Of a later instant, an offset can be the cause: in UTC, its year has five digits, which RFC 3339 does not have. */
+/** RFC 3339 without leap seconds. */
+const TIME =
+  /^(?<day>\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))T(?:[01]\d|2[0-3])(?::[0-5]\d){2}(?:\.\d+)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+
+/** Of an instant beyond them, an offset can be the cause: in UTC, its year has not the four digits of RFC 3339. */
+const FIRST = Date.parse('0000-01-01T00:00:00.000Z');
 const LAST = Date.parse('9999-12-31T23:59:59.999Z');
 
 /** Reads a time of RFC 3339, whose letters may be small; null when it is invalid. */
 export function readTime(value: unknown): Date | null {
-  // isISO8601 checks the days of each month; isRFC3339 excludes what JavaScript can't read or reads as local time.
-  const text = typeof value === 'string' ? value.replace('t', 'T').replace('z', 'Z') : '';
-  const isTime = isISO8601(text, { strict: true, strictSeparator: true }) && isRFC3339(text);
-  const time = new Date(isTime ? text : NaN);
-  return time.getTime() <= LAST ? time : null;
+  const text = typeof value === 'string' ? value.toUpperCase() : '';
+  const day = TIME.exec(text)?.groups?.day;
+  // JavaScript takes the 31st of a month with 30 days for the first of the next one.
+  if (day === undefined || !new Date(day).toISOString().startsWith(day)) return null;
+  const time = new Date(text);
+  return time.getTime() >= FIRST && time.getTime() <= LAST ? time : null;
 }
 
 /** The error for an invalid time. */

@@ -12,7 +12,7 @@ import {
   ValidatorConstraint,
   type ValidatorConstraintInterface,
 } from 'class-validator';
-import { isStorable } from '#kernel/text.js';
+import { isLongerThan, isStorable } from '#kernel/text.js';
 import { bodyModel } from '#platform/http/openapi/body-model.js';
 import { Field } from '#platform/http/openapi/operation.js';
 import { type Lease, MAX_REASON_LENGTH, type Message } from '#messages/index.js';
@@ -69,7 +69,7 @@ class Reason implements ValidatorConstraintInterface {
   static readonly schema = { type: 'string', minLength: 1, maxLength: MAX_REASON_LENGTH, pattern: '^[^\\u0000]*$' };
 
   validate(value: unknown): boolean {
-    if (typeof value !== 'string' || value.length === 0 || value.length > MAX_REASON_LENGTH) return false;
+    if (typeof value !== 'string' || value === '' || isLongerThan(value, MAX_REASON_LENGTH)) return false;
     return isStorable(value);
   }
 

@@ -34,7 +34,9 @@ export function readHistoryQuery({ limit, ...query }: Query, ofAccounts: boolean
     if (by === undefined) errors.push({ pointer: '', detail: `by must be one of ${PERIOD_LENGTHS.join(', ')}.` });
     const since = readOptionalTime('since', query.since ?? EVER[0], errors);
     const until = readOptionalTime('until', query.until ?? EVER[1], errors);
-    if (since >= until) errors.push({ pointer: '', detail: 'until must be later than since.' });
+    if (query.since !== undefined && query.until !== undefined && since >= until) {
+      errors.push({ pointer: '', detail: 'until must be later than since.' });
+    }
     const after = query.cursor === undefined ? null : decodeCursor(query.cursor, by ?? DEFAULT_LENGTH, ofAccounts);
     if (query.cursor !== undefined && after === null) {
       errors.push({ pointer: '', detail: 'cursor must be the nextCursor of a page of this list.' });

@@ -15,7 +15,7 @@ import {
   type LeasedDelivery,
   type ReplayTerms,
 } from '../../application/endpoint-deliveries.js';
-import { type Availability, MESSAGE_STATUSES, type OnStarted, TRANSITIONS, WEBHOOKS } from '#messages/index.js';
+import { type Availability, type OnStarted, WEBHOOKS } from '#messages/index.js';
 import { toContent } from '#messages/adapters/postgres/index.js';
 import { ABANDON, FIND_IN_VAIN, LOCK_LINES } from './abandoned-deliveries.sql.js';
 import {
@@ -30,7 +30,7 @@ import {
   PICK_DELIVERIES,
   SETTLE_DELIVERIES,
 } from './endpoint-deliveries.sql.js';
-import { FIND_MISSED, REPLAY } from './replay.sql.js';
+import { FIND_MISSED, REPLAY, REPLAYED } from './replay.sql.js';
 
 // One at a time: concurrent batches of one process could only wait for each other's messages.
 const LIMITS = { maxItems: 500, maxWaiting: 100_000 };
@@ -40,7 +40,6 @@ const SPACING_MS = 5;
 const ENOUGH = 50;
 /** Messages that one statement looks at to replay them. */
 const REPLAYED_AT_ONCE = 500;
-const REPLAYED = MESSAGE_STATUSES.filter((status) => status !== TRANSITIONS.cancel.to);
 /** How many deliveries one statement makes ready or looks at to abandon them, which bounds how long their rows are locked. */
 const READY_AT_ONCE = 1_000;
 const ABANDONED_AT_ONCE = 500;
@@ -135,19 +134,17 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
   ): Promise<number> {
     const end = lowestId('msg', until);
     let count = 0;
-    for (const status of REPLAYED) {
-      let next: string | null = lowestId('msg', since);
-      while (next !== null && count < max && !gone.aborted) {
-        const values: unknown[] = [accountId, next, end, REPLAYED_AT_ONCE, status, endpointId];
-        const [row] = await this.reads.query<Missed>(accountId, 'find-missed', FIND_MISSED, values);
-        const started = await this.replayAll(row?.missed ?? [], [endpointId, count, perSecond]);
-        if (started > 0) {
-          onStarted?.(started);
-          this.availability.announce([WEBHOOKS]);
-        }
-        count += started;
-        next = row?.last == null ? null : `${row.last}0`;
+    let next: string | null = lowestId('msg', since);
+    while (next !== null && count < max && !gone.aborted) {
+      const values: unknown[] = [accountId, next, end, REPLAYED_AT_ONCE, endpointId, ...REPLAYED];
+      const [row] = await this.reads.query<Missed>(accountId, 'find-missed', FIND_MISSED, values);
+      const started = await this.replayAll(row?.missed ?? [], [endpointId, count, perSecond]);
+      if (started > 0) {
+        onStarted?.(started);
+        this.availability.announce([WEBHOOKS]);
       }
+      count += started;
+      next = row?.last == null ? null : `${row.last}0`;
     }
     return count;
   }

@@ -1,4 +1,4 @@
-import { TRANSITIONS } from '#messages/index.js';
+import { MESSAGE_STATUSES, TRANSITIONS } from '#messages/index.js';
 import {
   isWantedBy,
   lacks,
@@ -11,21 +11,29 @@ import {
   restartDeliveries,
 } from '#messages/adapters/postgres/index.js';
 
+/** The statuses of messages that are replayed. */
+export const REPLAYED = MESSAGE_STATUSES.filter((status) => status !== TRANSITIONS.cancel.to);
+
+const IN_EACH_STATUS = REPLAYED.map(
+  (_, place) => `(
+      SELECT account_id, id, delivery, type FROM sluice.messages
+      WHERE account_id >= $1 AND account_id <= $1 AND status = $${6 + place} AND id >= $2 AND id < $3
+      ORDER BY account_id, id LIMIT $4)`,
+);
+
 /**
- * The messages that an endpoint wants and has not got, among the next messages of an account in one status, by id. The account is
- * a range for the same reason as in lists.
+ * The messages that an endpoint wants and has not got, among the next messages of an account, by id: an ordering key may
+ * have messages of several statuses. The account is a range for the same reason as in lists.
  *
- * $1 account, $2 the first id, $3 the id after the last, $4 messages to look at, $5 status, $6 endpoint.
+ * $1 account, $2 the first id, $3 the id after the last, $4 messages to look at, $5 endpoint, then the statuses.
  */
 export const FIND_MISSED = `
   WITH page AS MATERIALIZED (
-    SELECT id, delivery, type FROM sluice.messages
-    WHERE account_id >= $1 AND account_id <= $1 AND status = $5 AND id >= $2 AND id < $3
-    ORDER BY account_id, id LIMIT $4
+    SELECT * FROM (${IN_EACH_STATUS.join(' UNION ALL ')}) merged ORDER BY account_id, id LIMIT $4
   )
   SELECT (SELECT max(id) FROM page) AS last,
-         ARRAY(SELECT id FROM page m WHERE ${hasEndpoints('m.delivery')} AND ${isWantedBy('$6', 'm.type')}
-                 AND ${lacks('m', '$6')}) AS missed`;
+         ARRAY(SELECT id FROM page m WHERE ${hasEndpoints('m.delivery')} AND ${isWantedBy('$5', 'm.type')}
+                 AND ${lacks('m', '$5')}) AS missed`;
 
 /**
  * After LOCK_MESSAGES, so that it sees the deliveries that another replay or a worker has added: messages that failed are

@@ -31,7 +31,7 @@ const released = (ended: string) => `(SELECT count(*)::int FROM (${leaveLines(en
  * A lease is a claim whose end is `available_at`: an expired one is available like any other message, and nothing has to
  * find it. Rows that another lease has just locked are skipped, so that none waits.
  *
- * $1 account, $2 messages at most, $3 token, $4 milliseconds, $5 attempts that a message may have.
+ * $1 account, $2 messages at most, $3 milliseconds, $4 attempts that a message may have.
  */
 export const LEASE = `
   WITH available AS MATERIALIZED (
@@ -47,16 +47,16 @@ export const LEASE = `
     ) counted WHERE total <= ${MAX_PAGE_BYTES} OR place = 1
   ), leased AS (
     UPDATE sluice.messages m
-    SET status = '${startProcessing.to}', claim = $3, claim_alone = false,
-        claim_expires_at = clock_timestamp() + $4 * interval '1 millisecond',
-        available_at = clock_timestamp() + $4 * interval '1 millisecond',
+    SET status = '${startProcessing.to}', claim = gen_random_uuid(), claim_alone = false,
+        claim_expires_at = clock_timestamp() + $3 * interval '1 millisecond',
+        available_at = clock_timestamp() + $3 * interval '1 millisecond',
         attempts = m.attempts + 1, crashes = m.crashes + (h.status = '${startProcessing.to}')::int,
         updated_at = clock_timestamp()
-    FROM h WHERE ${isFound('h')} AND (h.status = '${startProcessing.from}' OR ${USED} < $5)
+    FROM h WHERE ${isFound('h')} AND (h.status = '${startProcessing.from}' OR ${USED} < $4)
     RETURNING ${columnsOf('m')}, h.place
   ), failed AS (
     UPDATE sluice.messages m ${EXPIRE}
-    FROM h WHERE ${isFound('h')} AND h.status = '${startProcessing.to}' AND ${USED} >= $5
+    FROM h WHERE ${isFound('h')} AND h.status = '${startProcessing.to}' AND ${USED} >= $4
     ${LEAVING}
   ), lost AS (
     INSERT INTO sluice.attempts (message_id, number, account_id, started_at, outcome, target)

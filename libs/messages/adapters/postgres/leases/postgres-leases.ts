@@ -63,10 +63,10 @@ export class PostgresLeases extends Leases {
     this.endings = new Batcher((endings) => this.acknowledgeAll(endings), { ...LIMITS, observer });
   }
 
-  async lease(accountId: string, { token, max, leaseMs }: LeaseTerms): Promise<Leased> {
+  async lease(accountId: string, { max, leaseMs }: LeaseTerms): Promise<Leased> {
     let expired = 0;
     for (let round = 1; ; round++) {
-      const values = [accountId, max, token, leaseMs, this.policy.maxAttempts];
+      const values = [accountId, max, leaseMs, this.policy.maxAttempts];
       const rows = await this.leasing.query<LeaseRow>(accountId, 'lease', LEASE, values, lengthOf);
       const [counts] = rows;
       const { available = 0, considered = 0 } = counts ?? {};
