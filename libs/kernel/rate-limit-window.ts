@@ -5,8 +5,8 @@ export interface RateLimitWindow {
   readonly windowSeconds: number;
   readonly limit: number;
   readonly remaining: number;
-  /** Milliseconds from now, more than 0. */
-  readonly resetsInMs: number;
+  /** When it resets, in milliseconds of `performance.now()`. */
+  readonly resetsAt: number;
 }
 
 /** The window with the fewest requests remaining; of two with as many, the one that resets later. */
@@ -14,9 +14,14 @@ export function tightest(windows: readonly RateLimitWindow[]): RateLimitWindow |
   let [shown] = windows;
   for (const one of windows) {
     if (shown === undefined || one.remaining > shown.remaining) continue;
-    if (one.remaining < shown.remaining || one.resetsInMs > shown.resetsInMs) shown = one;
+    if (one.remaining < shown.remaining || one.resetsAt > shown.resetsAt) shown = one;
   }
   return shown;
+}
+
+/** Milliseconds until a window resets; negative when it has. */
+export function leftMs({ resetsAt }: RateLimitWindow, now = performance.now()): number {
+  return resetsAt - now;
 }
 
 /** Whole seconds after which `ms` milliseconds have passed for sure, at least 1. */

@@ -105,9 +105,30 @@ export default [
   {
     what: 'requests that cannot be read are not counted by their address',
     file: EDGE,
-    find: "counted ?? [options.anonymous.take(socket.remoteAddress ?? '').window]",
-    replace: "counted ?? [options.anonymous.peek(socket.remoteAddress ?? '')]",
+    find: ": [anonymous.take(socket.remoteAddress ?? '').window];",
+    replace: ": [anonymous.peek(socket.remoteAddress ?? '')];",
     tests: ['test/e2e/limits/anonymous.spec.ts'],
+  },
+  {
+    what: 'a request with a valid key and an unreadable body counts for its address',
+    file: EDGE,
+    find: 'anonymous.peek(newest.request.clientAddress)',
+    replace: 'anonymous.take(newest.request.clientAddress).window',
+    tests: ['test/e2e/limits/anonymous.spec.ts'],
+  },
+  {
+    what: 'the response to a slow request shows windows that have ended',
+    file: 'libs/platform/http/edge/request-hooks.ts',
+    find: 'isRefused ? rateLimit : renewed(rateLimit)',
+    replace: 'isRefused ? renewed(rateLimit) : rateLimit',
+    tests: ['test/e2e/limits/windows.spec.ts'],
+  },
+  {
+    what: 'a wrong method of a percent-encoded path reaches another route',
+    file: 'libs/platform/http/route-table.ts',
+    find: 'this.exact.get(decodeURI(pathOf(target)))',
+    replace: 'this.exact.get(pathOf(target))',
+    tests: ['test/e2e/edge/routing.spec.ts'],
   },
   {
     what: 'the error of what follows a request overtakes its response',

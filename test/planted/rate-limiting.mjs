@@ -132,8 +132,8 @@ export default [
   {
     what: 'a cached refusal outlives a new plan',
     file: CACHE,
-    find: 'if (account?.epoch !== epoch || count !== 1) return null;',
-    replace: 'if (account === undefined || epoch < 0 || count !== 1) return null;',
+    find: 'if (account?.epoch !== epoch || retried !== 1) return null;',
+    replace: 'if (account === undefined || epoch < 0 || retried !== 1) return null;',
     tests: [CACHE_SPEC],
   },
   {
@@ -188,9 +188,16 @@ export default [
   {
     what: 'a batch counts one message more than it has',
     file: GUARD,
-    find: 'this.storageService.limiter.hit({ ...caller, count: more })',
-    replace: 'this.storageService.limiter.hit({ ...caller, count: more + 1 })',
+    find: 'count: more, retried: more + 1 }',
+    replace: 'count: more + 1 }',
     tests: ['test/e2e/post-messages-batch/429.spec.ts'],
+  },
+  {
+    what: 'a refused batch is told to return when only its rest fits',
+    file: GUARD,
+    find: 'retried: more + 1 }',
+    replace: 'retried: more }',
+    tests: ['test/e2e/limits/windows.spec.ts'],
   },
   {
     what: 'a batch as large as the limit is refused for ever',
@@ -230,8 +237,8 @@ export default [
   {
     what: 'of two windows with as many requests left, the headers show the one that resets first',
     file: WINDOW,
-    find: 'one.resetsInMs > shown.resetsInMs',
-    replace: 'one.resetsInMs < shown.resetsInMs',
+    find: 'one.resetsAt > shown.resetsAt',
+    replace: 'one.resetsAt < shown.resetsAt',
     tests: [HEADERS_SPEC],
   },
   {

@@ -32,7 +32,7 @@ export class RouteTable {
    * @param target a path with an optional query
    */
   lacks(target: string, method: string): boolean {
-    const methods = this.exact.get(pathOf(target));
+    const methods = this.exact.get(decodeURI(pathOf(target)));
     return methods !== undefined && !methods.has(method);
   }
 

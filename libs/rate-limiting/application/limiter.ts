@@ -9,6 +9,8 @@ export interface Hit {
   /** The account's epoch when the key was looked up. */
   readonly epoch: number;
   readonly count: number;
+  /** How many requests a retry counts, if that is more: a refusal says when they fit. */
+  readonly retried?: number;
 }
 
 export interface RefusingVerdict {

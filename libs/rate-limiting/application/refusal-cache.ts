@@ -52,13 +52,13 @@ export class RefusalCache {
   private readonly pending = new Set<CachedKey>();
 
   /** The refusal of a hit; null when the store must decide. */
-  recall({ accountId, keyId, epoch, count }: Hit, now: number): RefusingVerdict | null {
+  recall({ accountId, keyId, epoch, count, retried = count }: Hit, now: number): RefusingVerdict | null {
     const account = this.accounts.get(accountId);
-    if (account?.epoch !== epoch || count !== 1) return null;
+    if (account?.epoch !== epoch || retried !== 1) return null;
     const key = account.keys?.get(keyId);
     if (key !== undefined && key.bannedUntil > now) {
       if (now >= key.recheckAt) return null;
-      return { kind: 'banned', windows: currentWindows(account, now), retryInMs: key.bannedUntil - now };
+      return { kind: 'banned', windows: lastWindows(account), retryInMs: key.bannedUntil - now };
     }
     if (account.refusedUntil <= now) return null;
     // The store decides the first refusal of a key in a window, which begins the grace.
@@ -70,7 +70,7 @@ export class RefusalCache {
       if (key.pending++ === 0) key.pendingSince = now;
       this.pending.add(key);
     }
-    return { kind: 'refused', windows: currentWindows(account, now), retryInMs: account.refusedUntil - now };
+    return { kind: 'refused', windows: lastWindows(account), retryInMs: account.refusedUntil - now };
   }
 
   /** Records that the store is deciding a hit: other hits need not wait for it as well. */
@@ -129,9 +129,9 @@ export class RefusalCache {
     if (key !== undefined) updateKey(key, outcome, now);
   }
 
-  lastKnownWindows(accountId: string, now: number): RateLimitWindow[] | null {
+  lastKnownWindows(accountId: string): RateLimitWindow[] | null {
     const account = this.accounts.get(accountId);
-    return account === undefined ? null : currentWindows(account, now);
+    return account === undefined ? null : lastWindows(account);
   }
 
   private takeFrom(key: CachedKey): Strikes {
@@ -159,6 +159,6 @@ function updateKey(key: CachedKey, outcome: HitOutcome, now: number): void {
   key.recheckAt = now + RECHECK_MS;
 }
 
-function currentWindows({ outcome, decidedAt }: CachedAccount, now: number): RateLimitWindow[] {
-  return windowsOf(outcome, 0, now - decidedAt);
+function lastWindows({ outcome, decidedAt }: CachedAccount): RateLimitWindow[] {
+  return windowsOf(outcome, decidedAt);
 }

@@ -8,9 +8,11 @@ const OUTCOME: HitOutcome = {
   ...{ strikes: 2, banAfter: 30, strikesInMs: 0, spared: 2, banLeftMs: 0 },
 };
 
-const verdicts = (outcome: HitOutcome, count = 1) =>
+const AT = 1_000;
+
+const verdicts = (outcome: HitOutcome, count = 1, retried = count) =>
   [0, 1, 2, 3, 4].map((place) => {
-    const verdict = verdictOf(outcome, place, count);
+    const verdict = verdictOf(outcome, place, { count, retried }, AT);
     if (verdict.kind === 'stale') throw new Error('It is not stale.');
     const remaining = verdict.windows.map((window) => window.remaining);
     return [verdict.kind, ...remaining, ...('retryInMs' in verdict ? [verdict.retryInMs] : [])];
@@ -43,12 +45,18 @@ describe('The verdicts on requests that were decided together', () => {
     expect(verdicts({ ...some, admitted: 2 }, 2)[0]).toEqual(['admitted', 2, 600]);
   });
 
-  it('are stale without an outcome', () => {
-    expect(verdictOf(null, 0, 1)).toEqual({ kind: 'stale' });
+  it('tell a batch when all of it fits again', () => {
+    const some = { ...OUTCOME, admitted: 0, minuteUsed: 8, dayUsed: 997 };
+    expect(verdicts(some, 3)[0]).toEqual(['refused', 0, 3, 30_000]);
+    expect(verdicts(some, 3, 4)[0]).toEqual(['refused', 0, 0, 80_000_000]);
   });
 
-  it('show a window that is about to end as still open', () => {
-    expect(windowsOf(OUTCOME, 0, 30_000).map(({ resetsInMs }) => resetsInMs)).toEqual([1, 79_970_000]);
-    expect(windowsOf({ ...OUTCOME, minuteUsed: 12 }).map(({ remaining }) => remaining)).toEqual([0, 600]);
+  it('are stale without an outcome', () => {
+    expect(verdictOf(null, 0, { count: 1 }, AT)).toEqual({ kind: 'stale' });
+  });
+
+  it('show when the windows end', () => {
+    expect(windowsOf(OUTCOME, AT).map(({ resetsAt }) => resetsAt)).toEqual([AT + 30_000, AT + 80_000_000]);
+    expect(windowsOf({ ...OUTCOME, minuteUsed: 12 }, AT).map(({ remaining }) => remaining)).toEqual([0, 600]);
   });
 });

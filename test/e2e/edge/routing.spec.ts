@@ -13,6 +13,7 @@ describe('Routing', () => {
     ['/messages/any/cancel', ['GET', 'PUT', 'PATCH', 'DELETE'], 'OPTIONS, POST'],
     ['/messages/any/retry', ['GET', 'PUT', 'PATCH', 'DELETE'], 'OPTIONS, POST'],
     ['/messages/batch', ['GET', 'PUT', 'DELETE'], 'OPTIONS, POST'],
+    ['/messages/%62atch', ['GET', 'PUT', 'DELETE'], 'OPTIONS, POST'],
     ['/messages/retry?x=y', ['GET', 'PUT', 'DELETE'], 'OPTIONS, POST'],
     ['http://sluice/messages/batch', ['GET'], 'OPTIONS, POST'],
     ['/accounts', ['GET', 'PUT', 'PATCH', 'DELETE'], 'OPTIONS, POST'],

@@ -86,6 +86,28 @@ describe('Requests without a valid API key', () => {
     expect(kindOf(await from(`203.0.113.7, ${address}`))).toBe(REFUSED);
   });
 
+  it.each([
+    ['an unknown expectation', 'GET /account HTTP/1.1', 'Expect: miracles'],
+    ['CONNECT', 'CONNECT example.com:443 HTTP/1.1', 'Accept: */*'],
+    ['two Host headers', 'GET /account HTTP/1.1', 'Host: sluice'],
+    ['an invalid chunk', 'POST /accounts HTTP/1.1', 'Transfer-Encoding: chunked\r\n\r\nz'],
+  ])('are counted by that address with %s as well', async (_name, line, header) => {
+    const text = lines(line, 'Host: sluice', `X-Forwarded-For: ${address}`, header);
+    expect(kindOf(await exchange(api.url, text))).toBe('400 malformed_request');
+    expect(shown(await ask('/unknown')).remaining).toBe(LIMIT - 2);
+  });
+
+  it('are not those with a valid key whose body is invalid', async () => {
+    const holder = await api.signUp('free');
+    await from(address, holder);
+    const key = `Authorization: Bearer ${holder.key}`;
+    const chunk = 'Transfer-Encoding: chunked\r\n\r\nz';
+    const text = lines('POST /messages HTTP/1.1', 'Host: sluice', `X-Forwarded-For: ${address}`, key, chunk);
+    expect(kindOf(await exchange(api.url, text))).toBe('400 malformed_request');
+    expect(shown(await ask('/unknown')).remaining).toBe(LIMIT - 1);
+    expect(shown(await from(address, holder)).remaining).toBe(57);
+  });
+
   it('are also counted if they cannot be parsed', async () => {
     const [first, second] = [await exchange(api.url, 'nonsense\r\n\r\n'), await exchange(api.url, 'more\r\n\r\n')];
     expect([first, second].map(kindOf)).toEqual(Array(2).fill('400 malformed_request'));

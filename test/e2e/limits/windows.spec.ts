@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type HttpResponse } from '../../support/http.js';
+import { lines, postLines, RawConnection, type HttpResponse } from '../../support/http.js';
 import { burst, DAY, MINUTE, numberIn, setWindows, shown, tally, type Windows } from '../../support/limits.js';
 import { accountForEach, sharedApi, type Account } from '../../support/api.js';
 
@@ -75,6 +75,28 @@ describe('Retry-After of a refused request', () => {
     }
   });
 
+  it.each([
+    ['the day has room for the rest only', 2, { minuteUsed: 59, minuteLeft: 1_500, dayUsed: 998, dayLeft: 4_500 }, 5],
+    ['the day has room for the rest only', 10, { minuteUsed: 55, minuteLeft: 1_500, dayUsed: 990, dayLeft: 4_500 }, 5],
+    [
+      'the minute has room for the rest only',
+      10,
+      { minuteUsed: 50, minuteLeft: 4_500, dayUsed: 995, dayLeft: 1_500 },
+      5,
+    ],
+    ['the day has room for all of it', 10, { minuteUsed: 55, minuteLeft: 1_500, dayUsed: 989, dayLeft: 60_000 }, 2],
+  ])('is enough for a batch that was counted at the door, when %s: %i', async (_name, size, windows, seconds) => {
+    const holder = await standing(windows);
+    const batch = JSON.stringify({ messages: Array.from({ length: size }, () => ({ message: 'x' })) });
+    const first = await api.ask(holder, 'POST /messages/batch', batch);
+    expect([first.status, shown(first).remaining]).toEqual([429, 0]);
+    expect(retryAfter(first)).toBeLessThanOrEqual(seconds);
+    expect(Math.abs(shown(first).resetsIn - retryAfter(first))).toBeLessThan(2);
+
+    await sleep(retryAfter(first) * 1_000);
+    expect((await api.ask(holder, 'POST /messages/batch', batch)).status).toBe(202);
+  });
+
   it('is in the problem document as well', async () => {
     const response = await refusal(await standing({ minuteUsed: 60, minuteLeft: 30_000 }));
     const { body, headers } = response;
@@ -113,6 +135,43 @@ describe('The windows of an account', () => {
     }
     expect(first.headers.ratelimit).toMatch(/^"minute";r=59;t=(60|5\d), "day";r=999;t=86(400|39\d)$/);
     expect(second.headers.ratelimit).toMatch(/^"minute";r=58;t=5\d, "day";r=998;t=8639\d$/);
+  });
+
+  it.each([
+    [202, '{"message":"x"}', 30_000, 59],
+    [400, '{"message":""}', 30_000, 59],
+    [202, '{"message":"x"}', 1_000, 60],
+  ])('are shown as they are at the end of a slow request: %i', async (status, body, minuteLeft, remaining) => {
+    await setWindows(api, holder, { minuteLeft });
+    const endsAt = Date.now() + minuteLeft;
+    const connection = await RawConnection.open(api.url);
+    connection.write(postLines(holder.key, `Content-Length: ${body.length}`));
+    await sleep(4_000);
+    connection.write(body);
+    const response = await connection.response();
+    connection.close();
+
+    expect([response.status, shown(response).remaining]).toEqual([status, remaining]);
+    const resetsAt = minuteLeft > 4_000 ? endsAt : Date.now() + MINUTE;
+    expect(numberIn(response, 'x-ratelimit-reset')).toBeLessThanOrEqual(Math.ceil(resetsAt / 1_000) + 1);
+    expect(shown(response).resetsIn).toBeGreaterThan(0);
+  });
+
+  it('of an address are shown as they are at the end of a slow request', async () => {
+    const { headers } = await api.ask(null, 'OPTIONS /account');
+    const connection = await RawConnection.open(api.url);
+    connection.write(
+      lines('POST /accounts HTTP/1.1', 'Host: sluice', 'Content-Type: application/json', 'Content-Length: 2'),
+    );
+    await sleep(4_000);
+    connection.write('{}');
+    const response = await connection.response();
+    connection.close();
+
+    expect(response.status).toBe(400);
+    expect([0, MINUTE / 1_000]).toContain(
+      numberIn(response, 'x-ratelimit-reset') - Number(headers['x-ratelimit-reset']),
+    );
   });
 
   it('count what is admitted, whatever the outcome', async () => {

@@ -2,6 +2,7 @@ import { Inject, Injectable, type CallHandler, type ExecutionContext, type NestI
 import type { FastifyRequest } from 'fastify';
 import { tap, type Observable } from 'rxjs';
 import { DomainError } from '#kernel/domain-error.js';
+import { leftMs } from '#kernel/rate-limit-window.js';
 import { AddressBudget, rateLimitExceeded } from '#platform/http/access/address-budget.js';
 import { SETTINGS } from '#platform/process/platform.module.js';
 import type { AccountsSettings } from '../../settings.js';
@@ -28,7 +29,7 @@ export class SignupLimit implements NestInterceptor {
     const { passes, window } = this.budget.take(request.clientAddress);
     if (!passes) {
       request.rateLimit = [window];
-      throw rateLimitExceeded('The sign-ups of your address', window.resetsInMs);
+      throw rateLimitExceeded('The sign-ups of your address', leftMs(window));
     }
     const giveBack = () => {
       this.budget.giveBack(request.clientAddress);

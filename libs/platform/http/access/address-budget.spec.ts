@@ -27,13 +27,13 @@ describe('AddressBudget', () => {
   it('returns its window, which starts anew when it has ended', () => {
     expect(budget.take('192.0.2.1')).toEqual({
       passes: true,
-      window: { name: 'minute', windowSeconds: 60, limit: 3, remaining: 2, resetsInMs: 60_000 },
+      window: { name: 'minute', windowSeconds: 60, limit: 3, remaining: 2, resetsAt: now + 60_000 },
     });
     now += 59_999;
-    expect(budget.take('192.0.2.1').window).toMatchObject({ remaining: 1, resetsInMs: 1 });
+    expect(budget.take('192.0.2.1').window).toMatchObject({ remaining: 1, resetsAt: now + 1 });
     expect(takeAll('192.0.2.1', 2)).toEqual([true, false]);
     now += 1;
-    expect(budget.take('192.0.2.1')).toMatchObject({ passes: true, window: { remaining: 2, resetsInMs: 60_000 } });
+    expect(budget.take('192.0.2.1')).toMatchObject({ passes: true, window: { remaining: 2, resetsAt: now + 60_000 } });
   });
 
   it('gives back, but never more than was taken', () => {

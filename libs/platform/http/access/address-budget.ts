@@ -77,7 +77,7 @@ export class AddressBudget {
       windowSeconds: this.windowSeconds,
       limit,
       remaining: limit - used,
-      resetsInMs: endsAt - performance.now(),
+      resetsAt: endsAt,
     }));
     return windows.reduce((one, other) => tightest([one, other]) ?? one);
   }

@@ -1,18 +1,21 @@
 import fc from 'fast-check';
 import { seconds, tightest, type RateLimitWindow } from '#kernel/rate-limit-window.js';
-import { exhausted, later, rateLimitHeaders } from './rate-limit-headers.js';
+import { exhausted, rateLimitHeaders, renewed } from './rate-limit-headers.js';
 
 const NOW = 1_800_000_000_000;
-const minute: RateLimitWindow = { name: 'minute', windowSeconds: 60, limit: 60, remaining: 59, resetsInMs: 41_500 };
+/** The same moment in milliseconds of `performance.now()`. */
+const AT = 1_000;
+const minute: RateLimitWindow = { name: 'minute', windowSeconds: 60, limit: 60, remaining: 59, resetsAt: AT + 41_500 };
 const day: RateLimitWindow = {
-  ...{ name: 'day', windowSeconds: 86_400, limit: 1_000, remaining: 812, resetsInMs: 30_210_900 },
+  ...{ name: 'day', windowSeconds: 86_400, limit: 1_000, remaining: 812, resetsAt: AT + 30_210_900 },
 };
 
-const headers = (windows: readonly RateLimitWindow[], now = NOW) => Object.fromEntries(rateLimitHeaders(windows, now));
+const headers = (windows: readonly RateLimitWindow[], now = NOW) =>
+  Object.fromEntries(rateLimitHeaders(windows, now, AT));
 
 describe('The rate limit headers', () => {
   it('contain both windows, in the syntax of the draft', () => {
-    expect(rateLimitHeaders([minute, day], NOW)).toEqual([
+    expect(rateLimitHeaders([minute, day], NOW, AT)).toEqual([
       ['X-RateLimit-Limit', '60'],
       ['X-RateLimit-Remaining', '59'],
       ['X-RateLimit-Reset', '1800000042'],
@@ -34,7 +37,7 @@ describe('The rate limit headers', () => {
     ['fewer requests remain', { ...minute, remaining: 5 }, { ...day, remaining: 4 }, 'day'],
     ['fewer requests remain', { ...minute, remaining: 4 }, { ...day, remaining: 5 }, 'minute'],
     ['of as many it resets later', { ...minute, remaining: 4 }, { ...day, remaining: 4 }, 'day'],
-    ['of as many it resets later', { ...minute, remaining: 4 }, { ...day, remaining: 4, resetsInMs: 1 }, 'minute'],
+    ['of as many it resets later', { ...minute, remaining: 4 }, { ...day, remaining: 4, resetsAt: AT + 1 }, 'minute'],
   ])('show the window of which %s', (_name, one, other, shown) => {
     expect(tightest([one, other])?.name).toBe(shown);
     expect(tightest([other, one])?.name).toBe(shown);
@@ -44,12 +47,19 @@ describe('The rate limit headers', () => {
     fc.assert(
       fc.property(fc.nat(10_000), fc.double({ min: 0.001, max: 90_000_000, noNaN: true }), (offset, resetsInMs) => {
         const now = NOW + offset;
-        const reset = Number(headers([{ ...minute, resetsInMs }], now)['X-RateLimit-Reset']) * 1_000;
+        const reset = Number(headers([{ ...minute, resetsAt: AT + resetsInMs }], now)['X-RateLimit-Reset']) * 1_000;
         expect(reset).toBeGreaterThan(now);
-        expect(reset).toBeGreaterThanOrEqual(now + resetsInMs);
+        expect(reset).toBeGreaterThanOrEqual(Math.floor(now + resetsInMs));
         expect(reset).toBeLessThan(now + resetsInMs + 1_001);
       }),
     );
+  });
+
+  it('name a reset after now for a window that has ended', () => {
+    expect(headers([{ ...minute, remaining: 0, resetsAt: AT - 1 }])).toMatchObject({
+      'X-RateLimit-Reset': String(NOW / 1_000 + 1),
+      RateLimit: '"minute";r=0;t=1',
+    });
   });
 
   it.each([
@@ -63,6 +73,7 @@ describe('The rate limit headers', () => {
   });
 
   it('report that nothing remains where nothing can be counted', () => {
+    jest.spyOn(performance, 'now').mockReturnValueOnce(AT);
     const shown = exhausted([minute, day]);
     expect(headers(shown)).toMatchObject({
       'X-RateLimit-Limit': '60',
@@ -73,12 +84,9 @@ describe('The rate limit headers', () => {
   });
 });
 
-describe('later', () => {
-  it('shows the windows after some time, and those that have ended as unused', () => {
-    expect(later([minute, day], 41_499).map(({ remaining, resetsInMs }) => [remaining, resetsInMs])).toEqual([
-      [59, 1],
-      [812, 30_169_401],
-    ]);
-    expect(later([minute], 41_500)).toEqual([{ ...minute, remaining: 60, resetsInMs: 60_000 }]);
+describe('renewed', () => {
+  it('shows windows that have ended as unused', () => {
+    expect(renewed([minute, day], AT + 41_499)).toEqual([minute, day]);
+    expect(renewed([minute, day], AT + 41_500)).toEqual([{ ...minute, remaining: 60, resetsAt: AT + 101_500 }, day]);
   });
 });

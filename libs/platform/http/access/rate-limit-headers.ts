@@ -1,4 +1,4 @@
-import { seconds, tightest, type RateLimitWindow } from '#kernel/rate-limit-window.js';
+import { leftMs, seconds, tightest, type RateLimitWindow } from '#kernel/rate-limit-window.js';
 import { UNAVAILABLE_RETRY_AFTER } from '../problems.js';
 
 declare module 'fastify' {
@@ -12,35 +12,38 @@ declare module 'fastify' {
  * The header fields of a response: `X-RateLimit-*` of the tightest window, and all of them in `RateLimit-Policy` and
  * `RateLimit` (draft-ietf-httpapi-ratelimit-headers-10).
  * @param now Unix milliseconds
+ * @param at the same moment in milliseconds of `performance.now()`
  */
-export function rateLimitHeaders(windows: readonly RateLimitWindow[], now: number): [name: string, value: string][] {
+export function rateLimitHeaders(
+  windows: readonly RateLimitWindow[],
+  now: number,
+  at = performance.now(),
+): [name: string, value: string][] {
   const shown = tightest(windows);
   if (shown === undefined) return [];
   return [
     ['X-RateLimit-Limit', String(shown.limit)],
     ['X-RateLimit-Remaining', String(shown.remaining)],
-    ['X-RateLimit-Reset', String(Math.ceil((now + Math.max(1, shown.resetsInMs)) / 1_000))],
+    ['X-RateLimit-Reset', String(Math.ceil((now + Math.max(1, leftMs(shown, at))) / 1_000))],
     [
       'RateLimit-Policy',
       windows.map(({ name, limit, windowSeconds }) => `"${name}";q=${limit};w=${windowSeconds}`).join(', '),
     ],
-    [
-      'RateLimit',
-      windows.map(({ name, remaining, resetsInMs }) => `"${name}";r=${remaining};t=${seconds(resetsInMs)}`).join(', '),
-    ],
+    ['RateLimit', windows.map((one) => `"${one.name}";r=${one.remaining};t=${seconds(leftMs(one, at))}`).join(', ')],
   ];
 }
 
 /** The windows to show when nothing can be counted: nothing remains until the caller may retry. */
 export function exhausted(windows: readonly RateLimitWindow[]): RateLimitWindow[] {
-  return windows.map((window) => ({ ...window, remaining: 0, resetsInMs: UNAVAILABLE_RETRY_AFTER * 1_000 }));
+  const resetsAt = performance.now() + UNAVAILABLE_RETRY_AFTER * 1_000;
+  return windows.map((window) => ({ ...window, remaining: 0, resetsAt }));
 }
 
-/** The windows as they are some milliseconds later, for a response that took long. One that has ended is unused. */
-export function later(windows: readonly RateLimitWindow[], ms: number): RateLimitWindow[] {
+/** The windows for a response that may have taken long: those that have ended are unused. */
+export function renewed(windows: readonly RateLimitWindow[], now = performance.now()): RateLimitWindow[] {
   return windows.map((window) =>
-    window.resetsInMs > ms
-      ? { ...window, resetsInMs: window.resetsInMs - ms }
-      : { ...window, remaining: window.limit, resetsInMs: window.windowSeconds * 1_000 },
+    leftMs(window, now) > 0
+      ? window
+      : { ...window, remaining: window.limit, resetsAt: now + window.windowSeconds * 1_000 },
   );
 }

@@ -10,6 +10,7 @@ import { ConnectionRoom } from './connection-room.js';
 import { isServed } from './connections.js';
 import { CountedResponse } from './pipelining.js';
 import type { RateLimitWindow } from '#kernel/rate-limit-window.js';
+import { renewed } from '../access/rate-limit-headers.js';
 import { rawProblem, type RawProblem } from './raw-problem.js';
 import { NO_PATH, routedTarget } from './request-form.js';
 import { requestId } from './request-id.js';
@@ -87,14 +88,14 @@ export function createEdge(options: EdgeOptions): FastifyAdapter {
     server.emit('request', request, response);
   });
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    const windows = [anonymous.take(request.socket.remoteAddress ?? '').window];
+    const windows = [anonymous.take(proxies.clientOf(request)).window];
     const detail = 'The only supported expectation is 100-continue.';
     const { status, headers, body } = closingProblem(options, 'malformed_request', detail, windows, request);
     response.writeHead(status, headers).end(body);
   });
   server.on('connect', (request: IncomingMessage, socket: Socket) => {
     socket.on('error', () => undefined).resume();
-    const windows = [anonymous.take(socket.remoteAddress ?? '').window];
+    const windows = [anonymous.take(proxies.clientOf(request)).window];
     refuse(socket, closingProblem(options, 'malformed_request', 'This server is not a proxy.', windows, request));
   });
   return adapter;
@@ -137,9 +138,12 @@ function respondToUnreadable(error: ConnectionError, socket: Socket, options: Ed
   refusedSockets.add(socket);
   const [code, detail] = UNREADABLE[error.code ?? ''] ?? ['malformed_request', 'The request is not valid HTTP/1.1.'];
   const newest = newestReply(socket);
+  const { anonymous } = options;
   const isBody = newest?.request.raw.complete === false;
-  const counted = isBody ? newest.request.rateLimit : undefined;
-  const windows = counted ?? [options.anonymous.take(socket.remoteAddress ?? '').window];
+  // The guards count a request whose headers were read.
+  const windows = isBody
+    ? renewed(newest.request.rateLimit ?? [anonymous.peek(newest.request.clientAddress)])
+    : [anonymous.take(socket.remoteAddress ?? '').window];
   if (isBody) {
     abandonedSockets.add(socket);
     if (newest.raw.writableEnded) socket.destroySoon();

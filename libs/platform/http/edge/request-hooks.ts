@@ -8,7 +8,7 @@ import { countForCaller } from './pipelining.js';
 import { logUnavailable } from '../problem.filter.js';
 import { HTTP_ERRORS } from '../errors.js';
 import type { RateLimitWindow } from '#kernel/rate-limit-window.js';
-import { exhausted } from '../access/rate-limit-headers.js';
+import { exhausted, renewed } from '../access/rate-limit-headers.js';
 import { RefusalQueue } from './refusal-queue.js';
 import { requestError } from './request-form.js';
 import type { RequestMetrics } from './request-metrics.js';
@@ -126,7 +126,9 @@ function malformed(anonymous: AddressBudget, { raw, originalUrl, clientAddress }
 }
 
 function windowsOf(request: FastifyRequest, reply: FastifyReply, anonymous: AddressBudget): readonly RateLimitWindow[] {
-  if (request.rateLimit !== undefined) return request.rateLimit;
+  const { rateLimit } = request;
+  const isRefused = reply.statusCode === HTTP_ERRORS.rate_limit_exceeded.status;
+  if (rateLimit !== undefined) return isRefused ? rateLimit : renewed(rateLimit);
   const window = anonymous.peek(request.clientAddress);
   // The key could not be looked up, so nothing was counted.
   return reply.statusCode === HTTP_ERRORS.unavailable.status ? exhausted([window]) : [window];

@@ -6,7 +6,6 @@ import type { Caller } from '#kernel/caller.js';
 import { goneSignal } from '#platform/http/edge/connections.js';
 import { JsonBody } from '#platform/http/body/json-body.js';
 import { Operation, Section } from '#platform/http/openapi/operation.js';
-import { later } from '#platform/http/access/rate-limit-headers.js';
 import { EndLeases } from '../../application/end-leases.js';
 import { LeaseMessages } from '../../application/lease-messages.js';
 import { ACKNOWLEDGED_LEASES, LEASE_SECONDS, LEASED_MESSAGES, WAIT_SECONDS } from '../../domain/lease-terms.js';
@@ -57,11 +56,9 @@ export class LeasesController {
       waitMs: 1_000 * (body.wait ?? WAIT_SECONDS.initial),
     };
     const assertAllowed = () => this.admission.assertKeyValid(request);
-    const startedAt = performance.now();
     const { messages, paused } = await this.leaseMessages.execute(
       ...([accountId, terms, goneSignal(request, reply), assertAllowed] as const),
     );
-    if (request.rateLimit !== undefined) request.rateLimit = later(request.rateLimit, performance.now() - startedAt);
     return { data: messages.map(leasedView), ...(paused && { paused }) };
   }
 

@@ -15,7 +15,7 @@ const CALLER: Caller = {
 };
 const VERDICT: RefusingVerdict = {
   kind: 'refused',
-  windows: [{ name: 'minute', windowSeconds: 60, limit: 60, remaining: 0, resetsInMs: 5_000 }],
+  windows: [{ name: 'minute', windowSeconds: 60, limit: 60, remaining: 0, resetsAt: 5_000 }],
   retryInMs: 4_001,
 };
 const OPERATORS_KEY = 'the-operators-key-of-this-test-only';

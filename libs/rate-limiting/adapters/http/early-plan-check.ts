@@ -4,6 +4,7 @@ import { unauthorized, type Authenticated, type AuthenticateCaller } from '#acco
 import { rateLimitExceeded, type AddressBudget } from '#platform/http/access/address-budget.js';
 import { bearerToken } from '#platform/http/access/caller.js';
 import type { Caller } from '#kernel/caller.js';
+import { leftMs } from '#kernel/rate-limit-window.js';
 import { EarlyCheck } from '#platform/http/edge/request-hooks.js';
 import type { Refusal } from '#platform/http/response.js';
 import { OperatorKeys } from '#platform/http/access/secret.js';
@@ -60,7 +61,7 @@ export class EarlyPlanCheck extends EarlyCheck {
     const { passes, window } = this.anonymous.take(clientAddress);
     this.authenticated(headers.authorization === undefined ? 'missing' : 'invalid');
     this.decided(passes ? 'anonymous_admitted' : 'anonymous_refused');
-    const error = passes ? UNAUTHORIZED : rateLimitExceeded('The requests of your address', window.resetsInMs);
+    const error = passes ? UNAUTHORIZED : rateLimitExceeded('The requests of your address', leftMs(window));
     return { error, windows: [window] };
   }
 }

@@ -1,5 +1,5 @@
 import type { ThrottlerModuleOptions, ThrottlerStorage } from '@nestjs/throttler';
-import { seconds, tightest } from '#kernel/rate-limit-window.js';
+import { leftMs, seconds, tightest } from '#kernel/rate-limit-window.js';
 import type { Hit, Limiter, Verdict } from '../../application/limiter.js';
 import { WINDOW_MS } from '../../domain/windows.js';
 
@@ -41,7 +41,7 @@ function recordOf(verdict: Verdict): PlanThrottlerRecord {
   const shown = verdict.kind === 'stale' ? undefined : tightest(verdict.windows);
   return {
     totalHits: shown === undefined ? 0 : shown.limit - shown.remaining,
-    timeToExpire: seconds(shown?.resetsInMs ?? 0),
+    timeToExpire: seconds(shown === undefined ? 0 : leftMs(shown)),
     isBlocked: verdict.kind !== 'admitted',
     timeToBlockExpire: 'retryInMs' in verdict ? seconds(verdict.retryInMs) : 0,
     verdict,

@@ -7,7 +7,7 @@ import type { Hit, Limiter, Verdict } from '../../application/limiter.js';
 import { PlanThrottlerGuard } from './plan-throttler.guard.js';
 import { PlanThrottlerStorage } from './plan-throttler-storage.js';
 
-const WINDOW = { name: 'minute', windowSeconds: 60, limit: 10, remaining: 9, resetsInMs: 60_000 };
+const WINDOW = { name: 'minute', windowSeconds: 60, limit: 10, remaining: 9, resetsAt: 60_000 };
 const ADMITTED: Verdict = { kind: 'admitted', windows: [WINDOW] };
 const STALE: Verdict = { kind: 'stale' };
 const callerOf = (epoch: number, suspended = false): Caller => {
@@ -47,6 +47,7 @@ describe('The messages of a batch after the first', () => {
     const { count, hits } = setUp([ADMITTED]);
     await count(more);
     expect(hits.map((hit) => hit.count)).toEqual(counts);
+    expect(hits.map(({ retried }) => retried)).toEqual(counts.map((count) => count + 1));
   });
 
   it('fit into the lowest limit, or are refused without being counted', async () => {

@@ -7,7 +7,7 @@ import { DomainError, RetryLaterError } from '#kernel/domain-error.js';
 import { rateLimitExceeded, type AddressBudget } from '#platform/http/access/address-budget.js';
 import type { Caller } from '#kernel/caller.js';
 import type { Counter } from '#platform/http/access/count-more.js';
-import { seconds } from '#kernel/rate-limit-window.js';
+import { leftMs, seconds } from '#kernel/rate-limit-window.js';
 import { exhausted } from '#platform/http/access/rate-limit-headers.js';
 import type { CountRequest } from '../../application/count-request.js';
 import type { Decision } from '../../application/decisions.js';
@@ -44,7 +44,7 @@ export class PlanThrottlerGuard extends ThrottlerGuard implements Counter {
 
   async countMore(request: FastifyRequest, more: number): Promise<void> {
     assertBatchFits(more + 1, Math.min(...(request.rateLimit ?? []).map(({ limit }) => limit)));
-    const count = (caller: Caller) => this.storageService.limiter.hit({ ...caller, count: more });
+    const count = (caller: Caller) => this.storageService.limiter.hit({ ...caller, count: more, retried: more + 1 });
     if (more === 0) return;
     if (await this.admit(request, count)) {
       if (request.caller?.suspended === true) throw accountSuspended();
@@ -104,7 +104,7 @@ export class PlanThrottlerGuard extends ThrottlerGuard implements Counter {
     request.rateLimit = [window];
     this.decided(`${isOperator ? 'operator' : 'anonymous'}_${passes ? 'admitted' : 'refused'}`);
     if (passes) return true;
-    throw rateLimitExceeded(`The requests of ${isOperator ? 'operators' : 'your address'}`, window.resetsInMs);
+    throw rateLimitExceeded(`The requests of ${isOperator ? 'operators' : 'your address'}`, leftMs(window));
   }
 }
 

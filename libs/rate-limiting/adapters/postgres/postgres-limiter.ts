@@ -54,7 +54,7 @@ export class PostgresLimiter extends Limiter {
   }
 
   lastKnownWindows(accountId: string): readonly RateLimitWindow[] | null {
-    return this.refusals.lastKnownWindows(accountId, performance.now());
+    return this.refusals.lastKnownWindows(accountId);
   }
 
   async usage(accountId: string): Promise<Usage> {
@@ -99,15 +99,16 @@ export class PostgresLimiter extends Limiter {
       const whole = hit.count !== 1;
       const name = whole ? String(index) : `${hit.keyId}/${hit.epoch}`;
       const call = calls.get(name);
-      if (call !== undefined) return { name, place: call.count++ };
+      if (call !== undefined) return { hit, name, place: call.count++ };
       calls.set(name, { hit, count: hit.count, whole, strikes: 0 });
-      return { name, place: 0 };
+      return { hit, name, place: 0 };
     });
     const accounts = [...new Set(hits.map(({ accountId }) => accountId))];
     const strikes = accounts.flatMap((accountId) => this.refusals.takeStrikes(accountId)).map(callOf);
     const rows = (await this.call([...strikes, ...calls.values()])).slice(strikes.length);
+    const now = performance.now();
     const byName = new Map([...calls.keys()].map((name, index) => [name, rows[index]]));
-    return places.map(({ name, place }, index) => verdictOf(byName.get(name) ?? null, place, hits[index]?.count ?? 1));
+    return places.map(({ hit, name, place }) => verdictOf(byName.get(name) ?? null, place, hit, now));
   }
 
   /** @returns the outcome of each call, null for one that is stale */
