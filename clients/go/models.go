@@ -41,7 +41,7 @@ type AcceptedMessage struct {
 type Message struct {
 	ID            string            `json:"id"`
 	Message       string            `json:"message"`
-	DeliverAt     *time.Time        `json:"deliverAt"`
+	DeliverAt     *time.Time        `json:"deliverAt,omitempty"`
 	Type          string            `json:"type,omitempty"`
 	Metadata      map[string]string `json:"metadata,omitempty"`
 	OrderingKey   string            `json:"orderingKey,omitempty"`

@@ -947,10 +947,10 @@ export interface components {
       message: string;
       /**
        * Format: date-time
-       * @description When to deliver. Null for immediate delivery.
-       * @example null
+       * @description When to deliver, if it was sent.
+       * @example 2026-11-21T12:00:00.000Z
        */
-      deliverAt: string | null;
+      deliverAt?: string;
       /**
        * @description The type that was sent, if any.
        * @example order.paid

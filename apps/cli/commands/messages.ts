@@ -50,7 +50,7 @@ export function addMessages(program: Command, context: Context): void {
           Status: message.status,
           Created: time(message.createdAt),
           Updated: time(message.updatedAt),
-          ...(message.deliverAt !== null && { 'Deliver at': time(message.deliverAt) }),
+          ...(message.deliverAt !== undefined && { 'Deliver at': time(message.deliverAt) }),
           Delivery: message.delivery,
           Attempts: message.attempts,
           ...(message.nextAttemptAt !== null && { 'Next attempt': time(message.nextAttemptAt) }),

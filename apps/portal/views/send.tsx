@@ -149,7 +149,7 @@ export function SendView() {
 
 function SentMessage({ sent: { message, steps } }: { sent: Sent }) {
   const start = new Date(message.createdAt).getTime();
-  const due = message.status === 'queued' ? (message.deliverAt ?? null) : null;
+  const due = message.status === 'queued' ? message.deliverAt : undefined;
   const fields = fieldsLine(message);
   return (
     <li>
@@ -174,7 +174,7 @@ function SentMessage({ sent: { message, steps } }: { sent: Sent }) {
         {'failureReason' in message && message.failureReason === 'no_endpoint' && (
           <li class="hint">no endpoint was enabled when it was accepted</li>
         )}
-        {due !== null && <li class="hint">due {formatTime(due)}</li>}
+        {due !== undefined && <li class="hint">due {formatTime(due)}</li>}
         {liveState.value !== 'live' && <li class="hint">no live updates</li>}
       </ol>
     </li>

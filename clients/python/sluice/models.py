@@ -50,6 +50,7 @@ class AcceptedMessage(_AcceptedMessage):
 
 
 class _Message(TypedDict, total=False):
+    deliverAt: str
     type: str
     metadata: Dict[str, str]
     orderingKey: str
@@ -59,7 +60,6 @@ class _Message(TypedDict, total=False):
 class Message(_Message):
     id: str
     message: str
-    deliverAt: Optional[str]
     status: Literal["queued", "processing", "delivered", "failed", "cancelled", "skipped"]
     createdAt: str
     delivery: Literal["handler", "webhooks", "pull"]

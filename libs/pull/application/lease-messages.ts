@@ -59,6 +59,8 @@ export class LeaseMessages {
       nextIn: () => this.leases.nextIn(accountId),
     });
     if (found !== null) return { messages: found.messages, paused: false };
+    // Nothing was leased, so the request can still be refused.
+    await assertAllowed();
     // That nothing was leased is true even if the reason cannot be read.
     return { messages: [], paused: await this.leases.isHalted(accountId).catch(() => false) };
   }

@@ -14,7 +14,6 @@ describe('POST /messages/:id/cancel responds 200', () => {
       ...sent,
       status: 'cancelled',
       delivery: 'handler',
-      deliverAt: null,
       attempts: 0,
       failureReason: null,
       nextAttemptAt: null,

@@ -13,7 +13,6 @@ describe('GET /messages/:id responds 200', () => {
     expect(response.body).toEqual({
       ...accepted.body,
       delivery: 'handler',
-      deliverAt: null,
       updatedAt: accepted.body.createdAt,
       attempts: 0,
       failureReason: null,
@@ -30,7 +29,7 @@ describe('GET /messages/:id responds 200', () => {
     await api.become(sent.id, status);
     const { updatedAt, ...message } = (await api.ask(account, `GET /messages/${sent.id}`)).body;
 
-    const fixed = { delivery: 'handler', deliverAt: null, nextAttemptAt: null };
+    const fixed = { delivery: 'handler', nextAttemptAt: null };
     expect(message).toEqual({ ...sent, ...fixed, status, attempts: 1, failureReason });
     expect(Date.parse(updatedAt as string)).toBeGreaterThanOrEqual(Date.parse(sent.createdAt));
   });

@@ -44,7 +44,7 @@ describe('GET /messages responds 200', () => {
     expect(await list()).toEqual({
       data: [
         {
-          ...{ ...sent, delivery: 'handler', deliverAt: null, updatedAt: sent.createdAt },
+          ...{ ...sent, delivery: 'handler', updatedAt: sent.createdAt },
           ...{ attempts: 0, failureReason: null, nextAttemptAt: null },
         },
       ],

@@ -116,7 +116,7 @@ describe('POST /messages/lease', () => {
     expect(await consumer.leaseOne()).toMatchObject({ id });
   });
 
-  it('responds 403 account_suspended, 503 to one that waits, and leases nothing', async () => {
+  it('responds 403 account_suspended, also to one that waits, and leases nothing', async () => {
     const waiting = consumer.request({ wait: 6 });
     await waits();
     await api.ask(OPERATOR, `PATCH /admin/accounts/${account.id}`, { suspended: true });
@@ -127,7 +127,7 @@ describe('POST /messages/lease', () => {
       [ids.map((id) => id.slice(0, 24) + account.id.slice(-5) + id.slice(-1)), account.id],
     );
     expectProblem(await consumer.request(), 403, 'account_suspended');
-    expectProblem(await waiting, 503, 'unavailable');
+    expectProblem(await waiting, 403, 'account_suspended');
     await api.ask(OPERATOR, `PATCH /admin/accounts/${account.id}`, { suspended: false });
     expect(await consumer.lease()).toHaveLength(2);
   });

@@ -17,7 +17,6 @@ describe('POST /messages/:id/retry responds 202', () => {
       ...sent,
       status: 'queued',
       delivery: 'handler',
-      deliverAt: null,
       attempts: 1,
       failureReason: null,
       nextAttemptAt: null,

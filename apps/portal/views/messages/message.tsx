@@ -141,7 +141,7 @@ export function MessageView({ id }: { id: string }) {
                   <Fact name="Updated">
                     <Time at={shown.updatedAt} />
                   </Fact>
-                  {shown.deliverAt !== null && <Fact name="Deliver at">{formatTime(shown.deliverAt)}</Fact>}
+                  {shown.deliverAt !== undefined && <Fact name="Deliver at">{formatTime(shown.deliverAt)}</Fact>}
                   {shown.type !== undefined && (
                     <Fact name="Type">
                       <a href={href('messages', { type: shown.type })}>

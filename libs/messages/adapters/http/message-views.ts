@@ -15,10 +15,10 @@ export function acceptedView({ state }: Message) {
 
 /** A message with its current state. @param isCut whether this is only the beginning of its text */
 export function messageView(message: Message, isCut = false) {
-  const { deliverAt, delivery, updatedAt, attempts, failureReason, nextAttemptAt } = message.state;
+  const { delivery, updatedAt, attempts, failureReason, nextAttemptAt } = message.state;
   return {
     ...acceptedView(message),
-    ...{ deliverAt, delivery, updatedAt, attempts, failureReason, nextAttemptAt },
+    ...{ delivery, updatedAt, attempts, failureReason, nextAttemptAt },
     ...(isCut && { truncated: true as const }),
   };
 }
@@ -58,11 +58,6 @@ export const MESSAGE = viewModel<ReturnType<typeof messageView>>(
       ...foreignModel('DeliveryMode', 'handler'),
       description: "The account's mode of delivery when the message was accepted.",
     },
-    deliverAt: {
-      ...nullable(CONTENT.deliverAt),
-      description: 'When to deliver. Null for immediate delivery.',
-      examples: [null],
-    },
     updatedAt: time('When the status last changed.', '2026-11-21T09:30:00.321Z'),
     attempts: {
       type: 'integer',
@@ -83,7 +78,7 @@ export const MESSAGE = viewModel<ReturnType<typeof messageView>>(
       description: 'True in a list with `preview`, if the text is longer than what `message` shows. Otherwise absent.',
     },
   },
-  [...OPTIONAL_CONTENT.filter((name) => name !== 'deliverAt'), 'truncated'],
+  [...OPTIONAL_CONTENT, 'truncated'],
 );
 
 export const EVENTS = {

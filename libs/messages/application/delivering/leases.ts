@@ -39,7 +39,8 @@ export abstract class Leases {
    * Claims available messages, in the order in which they became available. No other lease waits for it or gets the
    * same messages. A message whose lease has expired is taken over: that attempt is `lost`. If it was the last attempt,
    * the message fails instead.
-   * @returns messages of a bounded size in all, each with a token of its own, and none of an account that is suspended or paused
+   * @returns messages of a bounded size in all, each with a token of its own, and none of an account that is suspended or
+   * paused
    */
   abstract lease(accountId: string, terms: LeaseTerms): Promise<Leased>;
 
