@@ -126,8 +126,8 @@ export default [
   {
     what: 'a message gets one attempt too many',
     file: STATEMENTS,
-    find: "(h.status = '${startProcessing.from}' OR ${USED} < $4)",
-    replace: "(h.status = '${startProcessing.from}' OR ${USED} <= $4)",
+    find: "const USED = 'h.failures + h.crashes + 1';",
+    replace: "const USED = 'h.failures + h.crashes';",
     tests: CONTRACT,
   },
   {
