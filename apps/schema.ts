@@ -33,6 +33,7 @@ const MIGRATIONS = [
   'webhooks/0006-count-attempts',
   'webhooks/0007-revisions',
   'upkeep/0002-bounds',
+  'webhooks/0008-fields-of-events',
 ] as const;
 
 /** The version of the schema of the BullMQ that is installed; a test compares both. */
