@@ -12,7 +12,7 @@ import { rotate } from './rotate.js';
 
 /** Whose CPU time is that of a message. */
 const PARTS = ['API', 'worker', 'PostgreSQL', 'Redis'];
-/** Messages a second that leave every part idle most of the time. */
+/** Messages a second at which batches are small. */
 const STEADY_RATE = 400;
 /** The maximum of concurrent requests on schedule. */
 const CONNECTIONS = 512;
