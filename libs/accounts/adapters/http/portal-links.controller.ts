@@ -18,9 +18,9 @@ const { min, max } = PORTAL_LINK_SECONDS;
 
 class CreatePortalLinkBody {
   @Field({ description: 'What the link allows.', examples: [['messages:read']], items: SCOPE })
-  @IsArray({ message: 'scopes must be an array.' })
-  @ArrayNotEmpty({ message: 'scopes must have at least one item.' })
   @IsIn(SCOPES, { each: true, message: `scopes must contain only ${SCOPES.join(', ')}.` })
+  @ArrayNotEmpty({ message: 'scopes must have at least one item.' })
+  @IsArray({ message: 'scopes must be an array.' })
   scopes!: Scope[];
 
   @Field({

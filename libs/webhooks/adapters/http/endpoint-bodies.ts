@@ -49,8 +49,8 @@ class EndpointSettings {
     items: { type: 'string', maxLength: MAX_TYPE, pattern: TYPE_PATTERN.source },
   })
   @IsOptional()
-  @IsArray({ message: 'types must be an array.' })
   @IsString({ each: true, message: 'types must contain only strings.' })
+  @IsArray({ message: 'types must be an array.' })
   types?: string[] | null;
 
   @Field({
