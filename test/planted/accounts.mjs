@@ -152,9 +152,9 @@ export default [
   },
   {
     what: 'a grace prolongs a key that would expire before its end',
-    file: STORE,
-    find: 'old.expiresAt !== null && old.expiresAt < endsAt ? old.expiresAt : endsAt',
-    replace: 'endsAt',
+    file: 'libs/accounts/domain/api-key.ts',
+    find: 'expiresAt !== null && expiresAt < graceEndsAt ? expiresAt : graceEndsAt',
+    replace: 'graceEndsAt',
     tests: [STORE_SPEC],
   },
   {

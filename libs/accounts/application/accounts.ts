@@ -78,8 +78,8 @@ export abstract class Accounts {
   abstract revokeKey(accountId: string, keyId: string, at: Date, by: Actor): Promise<boolean>;
 
   /**
-   * Replaces a key by a new one. The old one ends at `endsAt`, or earlier if it would have expired. It may be replaced
-   * again until then: its successors get the expiry that it was created with, not the end of its grace.
+   * Replaces a key by a new one, with expiries by `rotateExpiry`.
+   * @param endsAt the end of the grace of the old one; `at` for none
    * @param successor returns the new key; nothing changes when it throws
    * @returns null when the account has no such live key; false when it has MAX_KEYS and both would be live
    */

@@ -23,6 +23,28 @@ export interface ApiKey {
   readonly lastUsedAt: Date | null;
 }
 
+/** What is stored of a key for its next rotation. */
+export interface Rotation {
+  /** When it was last rotated; null if never. */
+  readonly rotatedAt: Date | null;
+  /** The expiry that it was created with, which the end of its grace has replaced; null if none, or if never rotated. */
+  readonly createdToExpireAt: Date | null;
+}
+
+/**
+ * When a key that is rotated expires: with its grace, or earlier if it would have expired. The key may be rotated again
+ * until then: its successor gets the expiry that the key was created with, not the end of a grace.
+ */
+export function rotateExpiry(
+  { expiresAt, rotatedAt, createdToExpireAt }: Pick<ApiKey, 'expiresAt'> & Rotation,
+  graceEndsAt: Date,
+): { readonly expiresAt: Date; readonly successorExpiresAt: Date | null } {
+  return {
+    expiresAt: expiresAt !== null && expiresAt < graceEndsAt ? expiresAt : graceEndsAt,
+    successorExpiresAt: rotatedAt === null ? expiresAt : createdToExpireAt,
+  };
+}
+
 /** The beginning and the end of a key, which leave 140 of its 160 random bits unknown. */
 export function hintOf(key: string): string {
   return `${key.slice(0, 8)}…${key.slice(-4)}`;

@@ -24,14 +24,13 @@ it.each([
   ['an error again', 500, null, 2, 300_000],
   ['an error for the last time', 500, null, 3, null],
   ['a redirect', 307, null, 1, 5_000],
-  ['429 with Retry-After', 429, '60', 1, 60_000],
-  ['503 with a shorter Retry-After', 503, '1', 1, 5_000],
-  ['503 for more than a day', 503, '999999', 1, 86_400_000],
-  ['503 at a date', 503, 'Sat, 21 Nov 2026 09:31:00 GMT', 1, 60_000],
-  ['another error with Retry-After', 500, '60', 1, 5_000],
-  ['410', 410, '60', 1, null],
-])('After %s the next attempt starts in time', (_what, status, retryAfter, failures, expected) => {
-  expect(nextAttemptIn({ status, retryAfter }, failures, WAITS, NOW, 0)).toBe(expected);
+  ['429 with Retry-After', 429, 60_000, 1, 60_000],
+  ['503 with a shorter Retry-After', 503, 1_000, 1, 5_000],
+  ['503 for more than a day', 503, 999_999_000, 1, 86_400_000],
+  ['another error with Retry-After', 500, 60_000, 1, 5_000],
+  ['410', 410, 60_000, 1, null],
+])('After %s the next attempt starts in time', (_what, status, retryAfterMs, failures, expected) => {
+  expect(nextAttemptIn({ status, retryAfterMs }, failures, WAITS, 0)).toBe(expected);
 });
 
 const REVISION = 2;

@@ -1,14 +1,20 @@
 import type { AutomaticReason, Endpoint } from './endpoint.js';
-import { retryAfterMs, retryDelay } from './retry-delay.js';
 
 const TOO_MANY_REQUESTS = 429;
 const UNAVAILABLE = 503;
 const GONE = 410;
 
-/** The parts of a response that matter for retries; the status is null without a response. */
+/** Waits are extended by up to a tenth, so that deliveries that failed together are not retried together. */
+const JITTER = 0.1;
+/** The longest wait that a receiver can request with Retry-After. */
+const MAX_RETRY_AFTER_MS = 86_400_000;
+
+/** The parts of a response that matter for retries. */
 export interface Received {
+  /** Null without a response. */
   readonly status: number | null;
-  readonly retryAfter: string | null;
+  /** What `Retry-After` asks for; null without it. */
+  readonly retryAfterMs: number | null;
 }
 
 /** Whether a delivery has arrived: only 2xx says so, and redirects are not followed. */
@@ -24,15 +30,16 @@ export function isSuccess(status: number | null): boolean {
  * @returns milliseconds until the next attempt; null when there is none
  */
 export function nextAttemptIn(
-  { status, retryAfter }: Received,
+  { status, retryAfterMs }: Received,
   failures: number,
   retrySeconds: readonly number[],
-  now: Date,
   random: number,
 ): number | null {
-  if (status === GONE) return null;
-  const isAsked = status === TOO_MANY_REQUESTS || status === UNAVAILABLE;
-  return retryDelay(retrySeconds, failures, isAsked ? retryAfterMs(retryAfter, now) : 0, random);
+  const seconds = retrySeconds[failures - 1];
+  if (status === GONE || seconds === undefined) return null;
+  const mayAsk = status === TOO_MANY_REQUESTS || status === UNAVAILABLE;
+  const askedMs = mayAsk ? Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS) : 0;
+  return Math.max(Math.round(seconds * 1_000 * (1 + JITTER * random)), askedMs);
 }
 
 /**

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { GiveUp, RetryDelivery } from '#delivery/index.js';
 import { aDelivery } from '../../../../test/support/messages.js';
 import { until } from '../../../../test/support/processes.js';
-import { HttpHandler, retryAfterMs } from './http-handler.js';
+import { HttpHandler } from './http-handler.js';
 
 const delivery = aDelivery({ id: 'msg_1', message: 'Grüße', attempt: 2 });
 
@@ -124,15 +124,5 @@ describe('HttpHandler', () => {
   it('stops when its signal aborts', async () => {
     respond = () => undefined;
     expect((await failure(AbortSignal.timeout(50)))?.name).toBe('TimeoutError');
-  });
-
-  it.each([
-    ['120', 120_000],
-    ['Sat, 21 Nov 2026 10:00:05 GMT', 5_000],
-    ['Sat, 21 Nov 2026 09:00:00 GMT', 0],
-    ['soon', null],
-    [undefined, null],
-  ])('reads %s as a wait', (text, ms) => {
-    expect(retryAfterMs(text, Date.parse('2026-11-21T10:00:00Z'))).toBe(ms);
   });
 });

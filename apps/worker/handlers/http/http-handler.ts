@@ -1,5 +1,12 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
-import { GiveUp, MessageHandler, OutgoingConnections, RetryDelivery, type Delivery } from '#delivery/index.js';
+import {
+  GiveUp,
+  MessageHandler,
+  OutgoingConnections,
+  RetryDelivery,
+  retryAfterMs,
+  type Delivery,
+} from '#delivery/index.js';
 
 /** 4xx statuses that may succeed later. */
 const TRANSIENT = [408, 425, 429];
@@ -47,12 +54,4 @@ export class HttpHandler extends MessageHandler implements OnApplicationShutdown
   onApplicationShutdown(): Promise<void> {
     return this.connections.close();
   }
-}
-
-/** @param text seconds or an HTTP date */
-export function retryAfterMs(text: string | string[] | undefined, now = Date.now()): number | null {
-  if (typeof text !== 'string') return null;
-  if (/^\d+$/.test(text)) return Number(text) * 1_000;
-  const at = Date.parse(text);
-  return Number.isNaN(at) ? null : Math.max(0, at - now);
 }

@@ -1,6 +1,6 @@
 import { EntitySchema } from 'typeorm';
 import { Account } from '../../domain/account.js';
-import type { ApiKey } from '../../domain/api-key.js';
+import type { ApiKey, Rotation } from '../../domain/api-key.js';
 import type { AgreedLimits } from '../../domain/plan.js';
 
 // The tables are created by migrations.
@@ -41,13 +41,9 @@ export const AccountSchema = new EntitySchema<StoredAccount>({
 });
 
 /** A key with what only the store needs. */
-export interface StoredApiKey extends ApiKey {
+export interface StoredApiKey extends ApiKey, Rotation {
   readonly hash: Buffer;
   readonly revokedAt: Date | null;
-  /** When it was replaced by another key. Its expiry is the end of its grace since then. */
-  readonly rotatedAt: Date | null;
-  /** The expiry that a rotated key was created with. */
-  readonly createdToExpireAt: Date | null;
 }
 
 export const ApiKeySchema = new EntitySchema<StoredApiKey>({

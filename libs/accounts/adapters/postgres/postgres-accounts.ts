@@ -9,7 +9,7 @@ import type { Repositories } from '#platform/database/repositories.js';
 import { SharedReads } from '#platform/shared-reads.js';
 import { Accounts, type AccountFilter, type Actor, type FoundKey } from '../../application/accounts.js';
 import { externalIdTaken, type Account } from '../../domain/account.js';
-import { MAX_KEYS, type ApiKey } from '../../domain/api-key.js';
+import { MAX_KEYS, rotateExpiry, type ApiKey } from '../../domain/api-key.js';
 import { planMissing } from '../../domain/plan.js';
 import { AccountSchema, ApiKeySchema, type StoredApiKey } from './accounts.schema.js';
 
@@ -185,12 +185,11 @@ export class PostgresAccounts extends Accounts {
       const found = live.find(({ id }) => id === keyId);
       if (found === undefined) return null;
       const { rotatedAt, createdToExpireAt, ...old } = found;
-      const createdTo = rotatedAt === null ? old.expiresAt : createdToExpireAt;
+      const { expiresAt, successorExpiresAt } = rotateExpiry(found, endsAt);
       const bothLive = endsAt > at;
       if (bothLive && live.length >= MAX_KEYS) return false;
-      const key = successor({ ...old, expiresAt: createdTo });
-      const expiresAt = old.expiresAt !== null && old.expiresAt < endsAt ? old.expiresAt : endsAt;
-      const rotated = { expiresAt, rotatedAt: at, createdToExpireAt: createdTo };
+      const key = successor({ ...old, expiresAt: successorExpiresAt });
+      const rotated = { expiresAt, rotatedAt: at, createdToExpireAt: successorExpiresAt };
       await manager.update(ApiKeySchema, keyId, bothLive ? rotated : { revokedAt: endsAt });
       await insertKey(manager, key, hash);
       return key;

@@ -1,4 +1,5 @@
 import { MESSAGE_STATUSES, TRANSITIONS, type MessageStatus } from '#messages/index.js';
+import { FIRST_RECOUNT } from '../../domain/recount.js';
 
 const sqlList = (statuses: readonly MessageStatus[]): string => statuses.map((status) => `'${status}'`).join(', ');
 
@@ -25,7 +26,7 @@ export const addUsage = (rows: string): string => `
     SELECT account_id, date_trunc('hour', created_at, 'UTC') AS start, count(*), sum(content_bytes),
            count(*) FILTER (WHERE status = 'delivered'), count(*) FILTER (WHERE status = 'failed'),
            count(*) FILTER (WHERE status = 'cancelled'),
-           CASE WHEN count(*) > count(*) FILTER (WHERE status IN (${ENDS})) THEN now() + interval '1 minute' END
+           CASE WHEN count(*) > count(*) FILTER (WHERE status IN (${ENDS})) THEN now() + interval '${FIRST_RECOUNT}' END
     FROM ${rows} WHERE (type LIKE 'sluice.%') IS NOT TRUE GROUP BY account_id, start ORDER BY account_id, start
     ON CONFLICT (account_id, day, start) DO UPDATE
     SET accepted = u.accepted + excluded.accepted, accepted_bytes = u.accepted_bytes + excluded.accepted_bytes,

@@ -1,4 +1,5 @@
 import { contentBytes, firstWords } from '#messages/adapters/postgres/index.js';
+import { LONGEST, PART_OF_AGE, PER_UNDELIVERED, SHORTEST } from '../../domain/recount.js';
 import { addUsage, ENDS, LOCK_PROGRESS, STATUSES, UNDELIVERED } from './add-usage.sql.js';
 
 /** Messages that a statement counts, and hours that it counts again or removes. */
@@ -76,8 +77,6 @@ export const FIND_DUE = `
 /**
  * $1 and $2: hours of accounts, $3 and $4: their lowest ids and those of the next hour. It reads an index, and of that only
  * the messages that are not delivered: the others are the rest. Without one of these, the messages of the hour were removed.
- *
- * The more there are, and the longer the hour is over, the later it is looked at again.
  */
 export const RECOUNT = `
   WITH progress AS MATERIALIZED (${LOCK_PROGRESS}), seen AS MATERIALIZED (
@@ -106,8 +105,8 @@ export const RECOUNT = `
   SET delivered = CASE WHEN is_stored THEN r.delivered ELSE u.delivered END,
       failed = CASE WHEN is_stored THEN r.failed ELSE u.failed END,
       cancelled = CASE WHEN is_stored THEN r.cancelled ELSE u.cancelled END,
-      recount_at = CASE WHEN is_stored AND undelivered > ended THEN now() + least(interval '1 day', greatest(
-        interval '1 minute', (now() - u.start) / 10, undelivered * interval '1 millisecond'
+      recount_at = CASE WHEN is_stored AND undelivered > ended THEN now() + least(interval '${LONGEST}', greatest(
+        interval '${SHORTEST}', (now() - u.start) / ${PART_OF_AGE}, undelivered * interval '${PER_UNDELIVERED}'
       )) END
   FROM result r WHERE u.account_id = r.account_id AND u.day = r.day AND u.start = r.start`;
 

@@ -191,14 +191,14 @@ describe('The client of webhooks', () => {
         `HTTP/1.1 503 Busy\r\nRetry-After: 7\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
       );
       const answer = await development().post(aRequest(url));
-      expect(answer).toEqual({ status: 503, retryAfter: '7', body: body.slice(0, 2 + 1_020) });
+      expect(answer).toEqual({ status: 503, retryAfterMs: 7_000, body: body.slice(0, 2 + 1_020) });
     });
 
     it('the first of several Retry-After', async () => {
       const { url } = await rawServer(
         'HTTP/1.1 503 Busy\r\nRetry-After: 7\r\nretry-after: 9\r\nContent-Length: 0\r\n\r\n',
       );
-      expect((await development().post(aRequest(url))).retryAfter).toBe('7');
+      expect((await development().post(aRequest(url))).retryAfterMs).toBe(7_000);
     });
 
     it('what PostgreSQL can store', async () => {

@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { OutgoingConnections } from '#platform/outgoing/connections.js';
+import { retryAfterMs } from '#platform/outgoing/retry-after.js';
 import { WebhookClient, type Answer, type WebhookRequest } from '../../application/sending/webhook-client.js';
 import { addressIn, isPublic, resolveByDns, type Resolve } from './addresses.js';
 import { guardedLookup } from './guarded-lookup.js';
@@ -52,13 +53,11 @@ export class UndiciWebhookClient extends WebhookClient implements OnApplicationS
     }, this.options.timeoutMs);
     try {
       const answer = await this.connections.post(origin, { path: pathname + search, headers, body }, deadline.signal);
-      // The first of several, which is the one of the receiver itself if proxies add their own.
-      const [retryAfter = null] = [answer.headers['retry-after'] ?? []].flat();
       return {
         status: answer.status,
         // It may end within a character, and PostgreSQL stores no U+0000.
         body: answer.body.toString().replaceAll('\u0000', '\ufffd'),
-        retryAfter,
+        retryAfterMs: retryAfterMs(answer.headers['retry-after']),
       };
     } catch (error) {
       throw new Error(deadline.signal.aborted ? this.timeout() : reasonOf(error), { cause: error });

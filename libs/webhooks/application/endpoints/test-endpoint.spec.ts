@@ -39,7 +39,7 @@ describe('TestEndpoint', () => {
   });
 
   const answerAll = async (running: readonly Promise<unknown>[]) => {
-    for (const answer of answers.splice(0)) answer({ status: 204, body: '', retryAfter: null });
+    for (const answer of answers.splice(0)) answer({ status: 204, body: '', retryAfterMs: null });
     await Promise.all(running);
   };
   const turn = () => new Promise(setImmediate);

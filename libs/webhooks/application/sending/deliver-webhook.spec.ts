@@ -27,7 +27,7 @@ describe('DeliverWebhook', () => {
     ['not what it no longer wants', target({}), 'user.new', { error: 'endpoint_types_changed' }],
   ])('%s', async (_what, to, type, expected) => {
     const settled: DeliveryResult[] = [];
-    const post = jest.fn(() => Promise.resolve({ status: 204, body: '', retryAfter: null }));
+    const post = jest.fn(() => Promise.resolve({ status: 204, body: '', retryAfterMs: null }));
     const ignore = () => undefined;
     const deliver = new DeliverWebhook(
       { settle: (result) => Promise.resolve(void settled.push(result)) },

@@ -82,7 +82,7 @@ export class DeliverWebhook {
       target === undefined || attempted.outcome === 'delivered' ? null : await this.disableIfDue(target, attempted);
     // That it is gone was said of what it was before.
     const isOld = current?.enabled === true && current.revision !== attempted.revision;
-    const result = isOld ? this.failed(attempted, { status: null, retryAfter: null }) : attempted;
+    const result = isOld ? this.failed(attempted, { status: null, retryAfterMs: null }) : attempted;
     await this.settle(result, stop.signal);
     this.storage.countAttempt(delivery.accountId, attemptBytes(result), this.clock.now());
     this.observer.attempted(result.outcome);
@@ -96,7 +96,7 @@ export class DeliverWebhook {
     if (!matchesType(target.endpoint.types, delivery.content.type)) {
       return { ...nothing, outcome: 'failed', error: TYPES_CHANGED };
     }
-    const { error, status, body, retryAfter } = await this.post(delivery, target);
+    const { error, status, body, retryAfterMs } = await this.post(delivery, target);
     // An account that stores all it may can make no more of responses.
     const responseBody = this.storage.hasRoom(delivery.accountId) ? body : null;
     const answered = { ...nothing, responseStatus: status, responseBody, revision: target.endpoint.revision };
@@ -104,13 +104,13 @@ export class DeliverWebhook {
     // Our shutdown may have ended the request, which is not the receiver's fault: the lease expires, and the delivery
     // starts again.
     if (stop.graceIsOver) throw new Error('The worker has stopped during the request.');
-    return this.failed({ ...answered, outcome: 'failed', error }, { status, retryAfter });
+    return this.failed({ ...answered, outcome: 'failed', error }, { status, retryAfterMs });
   }
 
   /** A failed attempt, which is repeated if there is another one. */
   private failed(result: DeliveryResult, received: Received): DeliveryResult {
     const failures = result.delivery.failures + 1;
-    const retryMs = nextAttemptIn(received, failures, this.terms.retrySeconds, this.clock.now(), this.random());
+    const retryMs = nextAttemptIn(received, failures, this.terms.retrySeconds, this.random());
     return retryMs === null ? result : { ...result, outcome: 'retried', retryMs };
   }
 
@@ -122,7 +122,7 @@ export class DeliverWebhook {
       const answer = await this.client.post(request);
       return { ...answer, error: isSuccess(answer.status) ? null : `The receiver returned ${answer.status}.` };
     } catch (error) {
-      return { status: null, body: null, retryAfter: null, error: toReason((error as Error).message) };
+      return { status: null, body: null, retryAfterMs: null, error: toReason((error as Error).message) };
     } finally {
       this.observer.requested(performance.now() - startedAt);
     }

@@ -9,8 +9,8 @@ export interface Answer {
   readonly status: number;
   /** The first KiB. */
   readonly body: string;
-  /** The header `Retry-After`. */
-  readonly retryAfter: string | null;
+  /** What the header `Retry-After` asks for; null without a valid one. */
+  readonly retryAfterMs: number | null;
 }
 
 /** Posts to URLs that accounts choose. It reaches only public addresses, unless private ones are allowed. */

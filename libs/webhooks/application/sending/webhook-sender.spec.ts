@@ -37,7 +37,7 @@ describe('WebhookSender', () => {
   let settled: DeliveryResult[];
   let counted: number[];
   let hasRoom: boolean;
-  let answer: () => Promise<{ status: number; body: string; retryAfter: null }>;
+  let answer: () => Promise<{ status: number; body: string; retryAfterMs: null }>;
   let sender: WebhookSender;
 
   beforeEach(() => {
@@ -118,7 +118,7 @@ describe('WebhookSender', () => {
     ['stores no responses of an account that stores all it may', false, null, 0],
   ])('%s', async (_what, room, body, bytes) => {
     hasRoom = room;
-    answer = () => Promise.resolve({ status: 500, body: 'x'.repeat(1_024), retryAfter: null });
+    answer = () => Promise.resolve({ status: 500, body: 'x'.repeat(1_024), retryAfterMs: null });
     due = [{ endpointId: endpoint.id, accountId: endpoint.accountId, due: 1, rateLimitPerSecond: 0 }];
     announce();
     while (counted.length === 0) await sleep(1);

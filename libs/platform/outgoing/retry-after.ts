@@ -1,26 +1,3 @@
-/** Waits are extended by up to a tenth, so that deliveries that failed together are not retried together. */
-const JITTER = 0.1;
-/** The longest wait that a receiver can request with Retry-After. */
-const MAX_RETRY_AFTER_MS = 86_400_000;
-
-/**
- * Milliseconds until the next attempt; null when there is none. AttemptResult decides which statuses may request a wait.
- * @param retrySeconds the waits before the second and each further attempt
- * @param failures attempts that have failed, at least 1
- * @param retryAfterMs the wait that the receiver requested; 0 for none
- * @param random a number in [0, 1)
- */
-export function retryDelay(
-  retrySeconds: readonly number[],
-  failures: number,
-  retryAfterMs: number,
-  random: number,
-): number | null {
-  const seconds = retrySeconds[failures - 1];
-  if (seconds === undefined) return null;
-  return Math.max(Math.round(seconds * 1_000 * (1 + JITTER * random)), Math.min(retryAfterMs, MAX_RETRY_AFTER_MS));
-}
-
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 /** The three forms of a date in HTTP (RFC 9110, 5.6.7): IMF-fixdate, RFC 850 and asctime(). All are UTC. */
@@ -31,16 +8,17 @@ const HTTP_DATES = [
 ];
 
 /**
- * The milliseconds of a header `Retry-After`; 0 without a valid one.
- * @param text seconds or an HTTP date, which may be in a leap second
+ * The milliseconds that a response asks to wait; null if it does not, or not in a valid form.
+ * @param header `Retry-After`: seconds or an HTTP date, which may be in a leap second. Of several, the first counts: it is
+ *   the one of the receiver itself if proxies add their own.
  */
-export function retryAfterMs(text: string | null, now: Date): number {
-  if (text === null) return 0;
-  // The first of several, which proxies may have joined.
-  const [seconds] = /^\d+(?=\s*(?:,|$))/.exec(text.trim()) ?? [];
+export function retryAfterMs(header: string | string[] | undefined, now = new Date()): number | null {
+  const text = [header ?? ''].flat()[0]?.trim() ?? '';
+  // Proxies may have joined several.
+  const [seconds] = /^\d+(?=\s*(?:,|$))/.exec(text) ?? [];
   if (seconds !== undefined) return Number(seconds) * 1_000;
-  const at = httpDate(text.trim(), now);
-  return at === null ? 0 : Math.max(0, at - now.getTime());
+  const at = httpDate(text, now);
+  return at === null ? null : Math.max(0, at - now.getTime());
 }
 
 /** @returns Unix milliseconds; null if it is not a date */
