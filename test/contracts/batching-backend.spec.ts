@@ -2,6 +2,7 @@ import { createPostgresBackend, withBackend, type Job, type Worker } from 'bullm
 import { PostgresJobQueue } from '#delivery/adapters/bullmq/postgres/postgres-job-queue.js';
 import { NO_TURN } from '#delivery/application/fair-scheduler.js';
 import { EXCHANGE_JOBS } from '#delivery/adapters/bullmq/internals/postgres/exchange-jobs.sql.js';
+import { WorkerPlaces } from '#delivery/adapters/bullmq/worker-places.js';
 import { fromJob, WORKER_NAME, type DeliveryJobData } from '#delivery/adapters/bullmq/delivery-job.js';
 import { aMessage, jobOf, messages, TRACEPARENT } from '../support/messages.js';
 import { until } from '../support/processes.js';
@@ -30,12 +31,12 @@ describe('createBatchingBackend', () => {
   afterAll(() => store.close());
 
   /** Starts a worker that removes the jobs that it completes. */
-  function work(run: (job: Job) => Promise<unknown>, concurrency = 50): Worker {
+  function work(run: (job: Job) => Promise<unknown>, concurrency = 50, places?: WorkerPlaces): Worker {
     const processor = (job: Job) => {
       job.opts.removeOnComplete = true;
       return run(job);
     };
-    const settings = { concurrency, lockDuration: 60_000, name: WORKER_NAME };
+    const settings = { concurrency, lockDuration: 60_000, name: WORKER_NAME, ...(places && { places }) };
     const worker = process.connection.createWorker(processor, settings);
     worker.on('error', () => undefined);
     workers.push(worker);
@@ -72,6 +73,17 @@ describe('createBatchingBackend', () => {
     expect(used.filter((name) => name === 'exchange-jobs').length).toBeLessThan(400);
     // The jobs that the check for stalled jobs had locked.
     expect(used.filter((name) => name.includes('move_to')).length).toBeLessThan(200);
+  });
+
+  it('takes jobs that wait together by one statement, also while no other job ends', async () => {
+    await process.queue.add(messages(10));
+    const used = statements();
+    const ends: (() => void)[] = [];
+    const run = () => new Promise<void>((resolve) => ends.push(resolve));
+    work(run, 50, new WorkerPlaces(50, () => Promise.resolve(false)));
+    await soon(() => ends.length === 10, 'not all jobs were taken');
+    expect(used.filter((name) => name === 'exchange-jobs').length).toBeLessThanOrEqual(2);
+    for (const end of ends) end();
   });
 
   it('adds the same jobs as the backend of BullMQ', async () => {

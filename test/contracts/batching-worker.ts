@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job, Worker } from 'bullmq';
+import { WORKER_NAME } from '#delivery/adapters/bullmq/delivery-job.js';
+import { WorkerPlaces } from '#delivery/adapters/bullmq/worker-places.js';
 import { aMessage, messages } from '../support/messages.js';
 import { until } from '../support/processes.js';
 import type { BullMqProcess } from './bullmq-process.js';
@@ -62,5 +64,32 @@ export function describeBatchingWorker({ process, work, steal }: Batching): void
     expect(errors[0]?.message).toContain('Lock mismatch');
     expect(await bullmq.getActiveCount()).toBe(1);
     expect(await waiting()).toHaveLength(2);
+  });
+
+  it('takes jobs ahead for the next calls, and puts back those that nobody asks for', async () => {
+    const { queue, bullmq, shard, waiting } = process();
+    const ids = messages(5)
+      .map(({ id }) => id)
+      .sort();
+    await queue.add(ids.map((id) => aMessage({ id })));
+    const places = new WorkerPlaces(50, () => Promise.resolve(false));
+    const settings = { ...{ autorun: false, lockDuration: 60_000, name: WORKER_NAME }, places };
+    const worker = shard.createWorker(() => Promise.resolve(), settings);
+    const take = async (call: number) => (await worker.getNextJob(`worker:${call}`, { block: false }))?.id;
+
+    try {
+      expect([await take(1), await take(2)]).toEqual(ids.slice(0, 2));
+      await until(async () => (await bullmq.getActiveCount()) === 2);
+      expect((await waiting()).sort()).toEqual(ids.slice(2));
+      expect(places.free).toBe(48);
+      // A call that was left out does not matter.
+      const rest = [await take(4), await take(5), await take(6), await take(7)];
+      expect(rest.sort()).toEqual([...ids.slice(2), undefined]);
+      const later = aMessage();
+      await queue.add([later]);
+      expect(await take(8)).toBe(later.id);
+    } finally {
+      await worker.close();
+    }
   });
 }

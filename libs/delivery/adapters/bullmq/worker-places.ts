@@ -44,7 +44,9 @@ export class WorkerPlaces {
     this.running.add(id);
   }
 
+  /** It has run, or was put back. */
   end(id: string): void {
+    this.taken.delete(id);
     this.running.delete(id);
   }
 

@@ -2,6 +2,7 @@ import type { JobJson, PostgresQueueBackend, RedisQueueBackend } from 'bullmq';
 import { Batcher } from '#platform/concurrency/batcher.js';
 import { FIRST_TURN, NO_TURN } from '../../../application/fair-scheduler.js';
 import type { WorkerPlaces } from '../worker-places.js';
+import { JobsAhead } from './jobs-ahead.js';
 
 /** One of the jobs that a worker runs at the same time. */
 export interface Slot {
@@ -18,7 +19,7 @@ const MAX_SLOTS = 500;
 type Backend = PostgresQueueBackend | RedisQueueBackend;
 
 /** A job, its id, milliseconds to wait for the rate limit, and when the next delayed job is due. */
-type Next = Awaited<ReturnType<PostgresQueueBackend['moveToActive']>>;
+export type Next = Awaited<ReturnType<PostgresQueueBackend['moveToActive']>>;
 
 export interface Exchanged {
   readonly hasEnded: boolean;
@@ -74,12 +75,27 @@ export function exchangeTogether(
     if (express.some(({ next }) => !next?.[1])) places.closeReserve();
     return [...exchanged, ...express];
   };
-  // One at a time: fewer, larger batches cost less than concurrent ones.
-  const batcher = new Batcher(run, { maxItems: MAX_SLOTS, maxWaiting: Infinity });
   const reported = (error: unknown) => {
     backend.emit('error', error);
     return undefined;
   };
+  const ahead = new JobsAhead((jobId, token) => {
+    places?.end(jobId);
+    backend.moveJobFromActiveToWait(jobId, token).catch(reported);
+  });
+  const runAhead = async (slots: Slot[]) => {
+    const fresh = slots.find(({ jobId, takesNext }) => jobId === null && takesNext);
+    const free = (places?.free ?? 0) - slots.filter(({ takesNext }) => takesNext).length;
+    const following = fresh === undefined ? [] : ahead.slotsAfter(fresh, free);
+    const exchanged = await run([...slots, ...following]);
+    ahead.keep(
+      following,
+      exchanged.splice(slots.length).map(({ next }) => next),
+    );
+    return exchanged;
+  };
+  // One at a time: fewer, larger batches cost less than concurrent ones.
+  const batcher = new Batcher(runAhead, { maxItems: MAX_SLOTS, maxWaiting: Infinity });
   const isFull = () => places?.free === 0;
   const moveToActive = backend.moveToActive.bind(backend);
   const moveToCompleted = backend.moveToCompleted.bind(backend);
@@ -87,6 +103,8 @@ export function exchangeTogether(
   const takeOne: typeof moveToActive = async (...call) => (isFull() ? NO_JOB : moveToActive(...call));
 
   backend.moveToActive = async (token) => {
+    const taken = ahead.take(token);
+    if (taken !== undefined) return taken;
     const { next } = await batcher.submit({ jobId: null, token, takesNext: true });
     return next ?? takeOne(token, name);
   };
