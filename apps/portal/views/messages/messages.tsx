@@ -1,9 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Message, Page as ListPage } from '#client/index.js';
+import type { Endpoint, Message, Page as ListPage } from '#client/index.js';
 import { Button } from '../../components/button.js';
 import { Icon } from '../../components/icon.js';
 import { Loaded } from '../../components/loaded.js';
 import { Snippets } from '../../components/messages/code.js';
+import { endpointName } from '../../components/messages/deliveries.js';
 import { Live } from '../../components/messages/live.js';
 import { Empty, focusHeading, Page } from '../../components/parts.js';
 import { apiKey, call } from '../../connection.js';
@@ -24,7 +25,13 @@ export function MessagesView() {
   const { query } = route.value;
   const filter = filterOf(query);
   const cursor = query.get('cursor') ?? undefined;
-  const text = describe(filter);
+  const { endpointId } = filter;
+  const { data: endpoint } = useResource(
+    async () =>
+      endpointId !== undefined && can('account:manage') ? call((client) => client.endpoints.get(endpointId)) : null,
+    [endpointId],
+  );
+  const text = describe(filter, nameOf(endpoint));
   return (
     <Page
       title="Messages"
@@ -43,13 +50,20 @@ export function MessagesView() {
       }
     >
       <FilterForm filter={filter} />
-      <MessageList key={JSON.stringify([filter, cursor])} filter={filter} cursor={cursor} />
+      <MessageList key={JSON.stringify([filter, cursor])} filter={filter} cursor={cursor} endpoint={endpoint} />
     </Page>
   );
 }
 
+interface MessageListProps {
+  readonly filter: Filter;
+  readonly cursor: string | undefined;
+  /** Of the filter, once it is known. */
+  readonly endpoint: Endpoint | null;
+}
+
 /** One page of the list. */
-function MessageList({ filter, cursor }: { filter: Filter; cursor: string | undefined }) {
+function MessageList({ filter, cursor, endpoint }: MessageListProps) {
   const isFirst = cursor === undefined;
   const merge = (page: ListPage<Message>, message: Message) => merged(page, message, filter, isFirst);
   const list = useResource<ListPage<Message>>(
@@ -96,13 +110,11 @@ function MessageList({ filter, cursor }: { filter: Filter; cursor: string | unde
         {({ data: all, nextCursor }) => (
           <>
             {all.length === 0 ? (
-              <NoMessages filter={filter} isFirstPage={isFirst} />
+              <NoMessages filter={filter} endpoint={endpoint} isFirstPage={isFirst} />
             ) : (
               <MessageTable messages={rows} table={table} selection={can('messages:send') ? selection : null} />
             )}
-            {selection.ids.size > 0 && (
-              <Selected messages={rows} selection={selection} filter={filter} hasMore={hasMore} />
-            )}
+            {selection.ids.size > 0 && <Selected {...{ messages: rows, selection, filter, endpoint, hasMore }} />}
             {hasMore && (
               <nav class="pager" aria-label="Pages">
                 {!isFirst && (
@@ -126,12 +138,16 @@ function MessageList({ filter, cursor }: { filter: Filter; cursor: string | unde
   );
 }
 
-function NoMessages({ filter, isFirstPage }: { filter: Filter; isFirstPage: boolean }) {
+interface NoMessagesProps extends Pick<MessageListProps, 'filter' | 'endpoint'> {
+  readonly isFirstPage: boolean;
+}
+
+function NoMessages({ filter, endpoint, isFirstPage }: NoMessagesProps) {
   if (isFiltering(filter) || !isFirstPage) {
     const { status, ...others } = filter;
     const are = status === undefined ? '' : ` are ${status}`;
     return (
-      <Empty title={isFirstPage ? `No ${describe(others)}${are}` : 'No older messages'}>
+      <Empty title={isFirstPage ? `No ${describe(others, nameOf(endpoint))}${are}` : 'No older messages'}>
         <p>
           <a href={href('messages')}>Show all messages</a>
         </p>
@@ -145,6 +161,8 @@ function NoMessages({ filter, isFirstPage }: { filter: Filter; isFirstPage: bool
     </Empty>
   );
 }
+
+const nameOf = (endpoint: Endpoint | null) => (endpoint === null ? undefined : endpointName(endpoint));
 
 function isHeld(table: HTMLTableElement): boolean {
   return scrollY > 0 || table.matches(':hover, :focus-within');
