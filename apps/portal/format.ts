@@ -13,7 +13,7 @@ const fraction = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 1 });
 const dateTime = new Intl.DateTimeFormat(READER, { dateStyle: 'medium', timeStyle: 'long' });
 const date = new Intl.DateTimeFormat(READER, { dateStyle: 'medium' });
 const hourOfDay = new Intl.DateTimeFormat(READER, {
-  ...{ month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' },
+  ...{ month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' },
 });
 const dayInUtc = new Intl.DateTimeFormat(READER, { month: 'short', day: 'numeric', timeZone: 'UTC' });
 const clock = new Intl.DateTimeFormat(READER, { timeStyle: 'long' });

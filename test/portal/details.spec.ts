@@ -107,7 +107,7 @@ describeUnless(missing)('In the portal', () => {
     await page.getByText(format.format(new Date(String(createdAt)))).waitFor();
     await page.goto(`${api.url}/#/overview`);
     await page.getByText('by the hour in which they were accepted, in Asia/Tokyo').waitFor();
-    const hour = { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' } as const;
+    const hour = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' } as const;
     const now = new Intl.DateTimeFormat('de-DE', { ...hour, timeZone: 'Asia/Tokyo' }).format(new Date());
     await page.locator('.axis').getByText(now.replace(/\d\d$/, '')).waitFor();
     await context.close();

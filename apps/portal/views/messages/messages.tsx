@@ -20,6 +20,8 @@ import { Selected } from './selected.js';
 import { useSelection } from './selection.js';
 
 const PAGE_SIZE = 100;
+/** How soon new messages are shown once nothing holds them back. */
+const LOOK_MS = 2_000;
 
 export function MessagesView() {
   const { query } = route.value;
@@ -81,19 +83,28 @@ function MessageList({ filter, cursor, endpoint }: MessageListProps) {
   const hasMore = !isFirst || (data !== null && data.nextCursor !== null);
 
   // Rows under the pointer, the focus or the eyes stay where they are, and those that are selected.
-  const table = useRef<HTMLTableElement>(null);
   const top = useRef('');
-  const [, setShownNews] = useState('');
+  const [, setLooks] = useState(0);
   const newestId = data?.data[0]?.id ?? '';
-  if (selection.ids.size === 0 && (table.current === null || !isHeld(table.current))) top.current = newestId;
+  if (top.current === '' || (selection.ids.size === 0 && !isHeld())) top.current = newestId;
   const rows = data === null ? [] : data.data.filter(({ id }) => id <= top.current);
   const news = (data?.data.length ?? 0) - rows.length;
   const showNews = () => {
     top.current = newestId;
-    setShownNews(newestId);
     focusHeading();
     scrollTo(0, 0);
+    setLooks((last) => last + 1);
   };
+  const isWaiting = news > 0;
+  useEffect(() => {
+    if (!isWaiting) return undefined;
+    const timer = setInterval(() => {
+      setLooks((last) => last + 1);
+    }, LOOK_MS);
+    return () => {
+      clearInterval(timer);
+    };
+  }, [isWaiting]);
 
   useEffect(() => {
     scrollTo(0, 0);
@@ -101,7 +112,7 @@ function MessageList({ filter, cursor, endpoint }: MessageListProps) {
 
   return (
     <>
-      {news > 0 && (
+      {isWaiting && (
         <div class="news" role="status">
           <Button onClick={showNews}>{count(news, 'new message')}</Button>
         </div>
@@ -112,7 +123,7 @@ function MessageList({ filter, cursor, endpoint }: MessageListProps) {
             {all.length === 0 ? (
               <NoMessages filter={filter} endpoint={endpoint} isFirstPage={isFirst} />
             ) : (
-              <MessageTable messages={rows} table={table} selection={can('messages:send') ? selection : null} />
+              <MessageTable messages={rows} selection={can('messages:send') ? selection : null} />
             )}
             {selection.ids.size > 0 && <Selected {...{ messages: rows, selection, filter, endpoint, hasMore }} />}
             {hasMore && (
@@ -164,6 +175,7 @@ function NoMessages({ filter, endpoint, isFirstPage }: NoMessagesProps) {
 
 const nameOf = (endpoint: Endpoint | null) => (endpoint === null ? undefined : endpointName(endpoint));
 
-function isHeld(table: HTMLTableElement): boolean {
-  return scrollY > 0 || table.matches(':hover, :focus-within');
+/** Whether rows that are added would move what somebody looks at or is about to press. */
+function isHeld(): boolean {
+  return scrollY > 0 || document.querySelector(':is(.messages, .news):is(:hover, :focus-within)') !== null;
 }
