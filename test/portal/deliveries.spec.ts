@@ -84,7 +84,9 @@ describeUnless(missing)('In the portal, what each endpoint got', () => {
     await visit(`#/endpoints/${ids.works}`);
     const recent = page.getByRole('region', { name: 'Recent deliveries' });
     await recent.getByText('1 of 1 that have ended succeeded (100%)').waitFor();
-    await recent.getByText('1 attempt · status 204').waitFor();
+    await recent.getByText(/^1\sattempt · status 204 · \d+\sms · /).waitFor();
+    await page.keyboard.press('j');
+    await recent.getByRole('link', { name: message }).and(page.locator(':focus')).waitFor();
     await until(async () => (await page.title()) === 'orders of <b>Acme</b> · endpoint · Sluice');
     await visitor.expectGoodLooks('portal-endpoint-deliveries');
     await recent.getByLabel('Show').selectOption('Failed');

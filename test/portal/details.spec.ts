@@ -40,6 +40,22 @@ describeUnless(missing)('In the portal', () => {
     await visitor.storeSecret();
     const { body } = await api.ask(account, 'GET /api-keys?limit=1');
     expect(body.data).toMatchObject([{ name: 'reader', scopes: ['messages:read'] }]);
+    const [{ hint = '' } = {}] = body.data as { hint?: string }[];
+    await page.getByRole('listitem').filter({ hasText: 'reader' }).getByText(hint, { exact: true }).waitFor();
+    expect(hint).toMatch(/^slc_\w{4}…\w{4}$/);
+  });
+
+  it('what waits is counted with its age, and leads to the list', async () => {
+    const { page } = visitor;
+    await api.sent(account, { message: 'still here' });
+    await visit('#/overview');
+    const waiting = page.getByRole('region', { name: 'Waiting' });
+    await waiting.getByText('1', { exact: true }).waitFor();
+    await waiting.getByText(/oldest (now|\d+s ago)/).waitFor();
+    await waiting.getByRole('link', { name: 'Show queued messages' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('still here').waitFor();
+    expect(page.url()).toMatch(/#\/messages\?status=queued$/);
   });
 
   it('the first key of an account is still there after a reload', async () => {
