@@ -12,10 +12,10 @@ const number = new Intl.NumberFormat(LOCALE);
 const fraction = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 1 });
 const dateTime = new Intl.DateTimeFormat(READER, { dateStyle: 'medium', timeStyle: 'long' });
 const date = new Intl.DateTimeFormat(READER, { dateStyle: 'medium' });
-const hourInUtc = new Intl.DateTimeFormat(LOCALE, {
-  ...{ month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone: 'UTC' },
+const hourOfDay = new Intl.DateTimeFormat(READER, {
+  ...{ month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' },
 });
-const dayInUtc = new Intl.DateTimeFormat(LOCALE, { month: 'short', day: 'numeric', timeZone: 'UTC' });
+const dayInUtc = new Intl.DateTimeFormat(READER, { month: 'short', day: 'numeric', timeZone: 'UTC' });
 const clock = new Intl.DateTimeFormat(READER, { timeStyle: 'long' });
 const relative = new Intl.RelativeTimeFormat(LOCALE, { numeric: 'auto', style: 'narrow' });
 
@@ -28,16 +28,23 @@ export const formatNumber = (value: number): string => number.format(value);
 /** Of a number that is counted up to a bound. */
 export const formatUpTo = (bound: number, value: number): string =>
   value >= bound ? `${number.format(bound)} or more` : number.format(value);
-export const formatTime = (at: string | number | Date): string => dateTime.format(new Date(at));
-/** In UTC, like the periods of the usage. */
-export const formatHour = (at: string): string => hourInUtc.format(new Date(at));
+/** The time of day stays on one line, with its zone. */
+export const formatTime = (at: string | number | Date): string => {
+  const parts = dateTime.formatToParts(new Date(at));
+  const hour = parts.findIndex(({ type }) => type === 'hour');
+  return parts.map(({ value }, index) => (index > hour ? value.replace(/\s/g, NBSP) : value)).join('');
+};
+/** Without the zone, which is named beside them. */
+export const formatHour = (at: string): string => hourOfDay.format(new Date(at));
+export const ZONE = dateTime.resolvedOptions().timeZone;
+/** In UTC, like the days of the usage. */
 export const formatDay = (at: string): string => dayInUtc.format(new Date(at));
 export const formatDate = (at: string | number | Date): string => date.format(new Date(at));
 
 /** The time of day, with the date unless it is today. */
 export function formatMoment(at: string | number | Date): string {
   const isToday = new Date(at).toDateString() === new Date().toDateString();
-  return isToday ? clock.format(new Date(at)) : formatTime(at);
+  return isToday ? clock.format(new Date(at)).replace(/\s/g, NBSP) : formatTime(at);
 }
 
 /** Like "5 min. ago" or "in 3 days". */

@@ -86,10 +86,16 @@ export function isGenuine(headers, body) {
 }`;
 
 /** For those who pull messages. */
-export const leaseSnippet = (baseUrl: string): string => `curl ${baseUrl}/messages/lease \\
-  -H 'Authorization: Bearer <API_KEY>' \\
+export const leaseSnippet = (baseUrl: string, key: string): string => `curl ${baseUrl}/messages/lease \\
+  -H 'Authorization: Bearer ${key}' \\
   -H 'Content-Type: application/json' \\
   -d '{"max":10,"seconds":60,"wait":20}'`;
+
+/** For those who have no endpoint yet. */
+export const endpointSnippet = (baseUrl: string, key: string): string => `curl ${baseUrl}/endpoints \\
+  -H 'Authorization: Bearer ${key}' \\
+  -H 'Content-Type: application/json' \\
+  -d '{"url":"https://example.com/hooks"}'`;
 
 /** For those without an account: it works as it is. */
 export const signUpSnippet = (baseUrl: string): string => `curl ${baseUrl}/accounts \\

@@ -1,9 +1,29 @@
+import type { ServerResponse } from 'node:http';
 import { Fleet } from '../support/fleet.js';
 import { until } from '../support/processes.js';
 import { Receiver } from '../support/receiver.js';
 import { describeUnless } from '../support/skipping.js';
 import type { Account } from '../support/api.js';
 import { missing, Visitor } from './visitor.js';
+
+/** Texts that turn the direction of others, and numbers whose unit, or times whose zone, is on the next line. */
+const HIDDEN_OR_BROKEN = `(() => {
+  const found = [];
+  const attributes = [...document.querySelectorAll('[title], [aria-label]')].flatMap(({ title, ariaLabel }) => [title, ariaLabel]);
+  for (const text of [document.title, document.body.innerText, ...attributes]) {
+    if (/\\u202e/.test(text ?? '')) found.push('hidden: ' + text.slice(0, 80));
+  }
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let text; (text = texts.nextNode()) !== null; ) {
+    for (const { 0: number, index } of text.data.matchAll(/\\d:\\d\\d .+?UTC|\\d[\\d.,]*\\s(?:attempts?|messages?|[KMG]iB|bytes?|m?s|min|h)\\b/g)) {
+      const range = document.createRange();
+      range.setStart(text, index);
+      range.setEnd(text, index + number.length);
+      if (new Set([...range.getClientRects()].map(({ top }) => top)).size > 1) found.push('broken: ' + number);
+    }
+  }
+  return found;
+})()`;
 
 describeUnless(missing)('In the portal, what each endpoint got', () => {
   let fleet: Fleet;
@@ -64,7 +84,9 @@ describeUnless(missing)('In the portal, what each endpoint got', () => {
     await visit(`#/endpoints/${ids.works}`);
     const recent = page.getByRole('region', { name: 'Recent deliveries' });
     await recent.getByText('1 of 1 that have ended succeeded (100%)').waitFor();
-    await recent.getByText('1 attempt · status 204').waitFor();
+    await recent.getByText(/^1\sattempt · status 204 · \d+\sms · /).waitFor();
+    await page.keyboard.press('j');
+    await recent.getByRole('link', { name: message }).and(page.locator(':focus')).waitFor();
     await until(async () => (await page.title()) === 'orders of <b>Acme</b> · endpoint · Sluice');
     await visitor.expectGoodLooks('portal-endpoint-deliveries');
     await recent.getByLabel('Show').selectOption('Failed');
@@ -85,6 +107,45 @@ describeUnless(missing)('In the portal, what each endpoint got', () => {
     await test.getByText(text).waitFor();
     const tone = badge === 'failed' ? 'bad' : 'good';
     await test.locator(`.badge.${tone}`, { hasText: badge }).waitFor();
+  });
+
+  it('and all other texts of others hide nothing, and numbers stay with their units, on a phone', async () => {
+    const { page } = visitor;
+    await page.setViewportSize({ width: 390, height: 844 });
+    const hidden = 'gnp\u202eexe';
+    const other = await fleet.client.signUp();
+    const own = (route: string, body?: object) => fleet.client.ask(other, route, body);
+    await own('PATCH /account', { name: hidden, delivery: 'webhooks' });
+    const behaviour = (response: ServerResponse) => response.writeHead(503).end(hidden);
+    const endpoint = { url: receiver.url('/hidden', behaviour), description: hidden };
+    const id = String((await own('POST /endpoints', endpoint)).body.id);
+    await fleet.client.createKey(other, { name: hidden });
+    const sent = await fleet.client.sent(other, { message: hidden });
+    await until(async () => ((await own(`GET /messages/${sent.id}`)).body.attempts as number) > 0);
+    const deliverAt = new Date(Date.now() + 25 * 86_400_000).toISOString();
+    await fleet.client.sent(other, { body: { message: 'later', deliverAt } });
+    await visitor.visit(fleet.client.url, other.key);
+    for (const [hash, shown] of [
+      ['overview', 'Endpoints that fail'],
+      ['send', 'Compose'],
+      ['messages', 'later'],
+      [`messages/${sent.id}`, 'status 503'],
+      [`messages?endpointId=${id}`, 'later'],
+      ['usage', 'Requests in 24 hours'],
+      ['keys', 'first key'],
+      ['endpoints', receiver.url('/hidden', behaviour)],
+      [`endpoints/${id}`, 'status 503'],
+      ['settings', 'Account id'],
+    ] as const) {
+      await page.goto(`${fleet.client.url}/#/${hash}`);
+      await page.getByText(shown).first().waitFor();
+      await until(async () => (await page.locator('.skeleton').count()) === 0);
+      if (hash === `endpoints/${id}`) {
+        await visitor.button('Send a test').click();
+        await page.getByText('It answered with status 503').waitFor();
+      }
+      expect([hash, await page.evaluate(HIDDEN_OR_BROKEN)]).toEqual([hash, []]);
+    }
   });
 
   it('changes with its URL, description and rate, which are edited by the keyboard', async () => {

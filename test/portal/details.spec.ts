@@ -40,6 +40,22 @@ describeUnless(missing)('In the portal', () => {
     await visitor.storeSecret();
     const { body } = await api.ask(account, 'GET /api-keys?limit=1');
     expect(body.data).toMatchObject([{ name: 'reader', scopes: ['messages:read'] }]);
+    const [{ hint = '' } = {}] = body.data as { hint?: string }[];
+    await page.getByRole('listitem').filter({ hasText: 'reader' }).getByText(hint, { exact: true }).waitFor();
+    expect(hint).toMatch(/^slc_\w{4}…\w{4}$/);
+  });
+
+  it('what waits is counted with its age, and leads to the list', async () => {
+    const { page } = visitor;
+    await api.sent(account, { message: 'still here' });
+    await visit('#/overview');
+    const waiting = page.getByRole('region', { name: 'Waiting' });
+    await waiting.getByText('1', { exact: true }).waitFor();
+    await waiting.getByText(/oldest (now|\d+s ago)/).waitFor();
+    await waiting.getByRole('link', { name: 'Show queued messages' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('still here').waitFor();
+    expect(page.url()).toMatch(/#\/messages\?status=queued$/);
   });
 
   it('the first key of an account is still there after a reload', async () => {
@@ -105,6 +121,26 @@ describeUnless(missing)('In the portal', () => {
     const { createdAt } = (await api.ask(account)).body;
     const format = new Intl.DateTimeFormat('de-DE', { dateStyle: 'medium', timeStyle: 'long', timeZone: 'Asia/Tokyo' });
     await page.getByText(format.format(new Date(String(createdAt)))).waitFor();
+    await page.goto(`${api.url}/#/overview`);
+    await page.getByText('by the hour in which they were accepted, in Asia/Tokyo').waitFor();
+    const hour = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' } as const;
+    const now = new Intl.DateTimeFormat('de-DE', { ...hour, timeZone: 'Asia/Tokyo' }).format(new Date());
+    await page.locator('.axis').getByText(now.replace(/\d\d$/, '')).waitFor();
+    await context.close();
+  });
+
+  it.each([
+    ['2027-03-28T02:30', 'This time does not exist in Europe/Berlin: clocks are changed then.', 'true'],
+    ['2027-10-31T02:30', 'This time exists twice, because clocks are changed. The first one is meant:', 'false'],
+  ])('a time around a change of clocks is said to be one: %s', async (time, text, isDisabled) => {
+    const context = await visitor.browserIn({ timezoneId: 'Europe/Berlin' });
+    const page = await context.newPage();
+    await page.addInitScript(`sessionStorage.setItem('sluice.key', ${JSON.stringify(account.key)})`);
+    await page.goto(`${api.url}/#/send`);
+    await page.getByLabel('Deliver at (optional)').fill(time);
+    await page.getByText(text).waitFor();
+    const send = page.getByRole('button', { name: 'Schedule the message' });
+    expect((await send.getAttribute('aria-disabled')) ?? 'false').toBe(isDisabled);
     await context.close();
   });
 
@@ -116,14 +152,55 @@ describeUnless(missing)('In the portal', () => {
     await visitor.expectGoodLooks('portal-wrong-clock');
   });
 
-  it('a long URL takes two lines at most, also on a phone', async () => {
+  it('a long URL takes two lines at most, also on a phone, and is whole where the endpoint is described', async () => {
     const { page } = visitor;
-    await api.ask(account, 'POST /endpoints', { url: `https://example.com/${'long/'.repeat(80)}` });
+    const url = `https://example.com/${'long/'.repeat(80)}`;
+    await api.ask(account, 'PATCH /account', { delivery: 'webhooks' });
+    const { id } = (await api.ask(account, 'POST /endpoints', { url })).body;
+    const message = await api.sent(account);
     await page.setViewportSize({ width: 390, height: 844 });
+    await visit('');
+    for (const hash of ['#/endpoints', `#/endpoints/${String(id)}`, `#/messages/${message.id}`]) {
+      await page.goto(`${api.url}/${hash}`);
+      const shown = page.locator('main .url:not(dd .url)', { hasText: url });
+      await shown.waitFor();
+      expect([hash, ((await shown.boundingBox())?.height ?? Infinity) < 50]).toEqual([hash, true]);
+    }
+    await page.goto(`${api.url}/#/endpoints/${String(id)}`);
+    expect((await page.locator('dd .url').boundingBox())?.height).toBeGreaterThan(100);
+  });
+
+  it('all endpoints that a plan allows are listed and chosen from', async () => {
+    const { page } = visitor;
+    const terms = { limits: { perMinute: 10_000, perDay: 100_000 }, maxEndpoints: 100 };
+    await api.ask(OPERATOR, 'PUT /admin/plans/many-endpoints', terms);
+    await api.ask(OPERATOR, `PATCH /admin/accounts/${account.id}`, { plan: 'many-endpoints' });
+    for (let n = 0; n < 51; n++) await api.ask(account, 'POST /endpoints', { url: `https://example.com/${n}` });
     await visit('#/endpoints');
-    const url = page.locator('.row-main .url');
-    const { height } = (await url.boundingBox()) ?? { height: Infinity };
-    expect(height).toBeLessThan(50);
+    await page.locator('.row').nth(50).waitFor();
+    await visit('#/messages');
+    await page.reload();
+    await page.getByText('Time and endpoint').click();
+    await page.getByLabel('Endpoint').locator('option').nth(51).waitFor({ state: 'attached' });
+  });
+
+  it('the reason of a failure is a sentence, unless it is that of a handler', async () => {
+    const { page } = visitor;
+    const { id } = await api.sent(account);
+    await api.become(id, 'failed');
+    await visit(`#/messages/${id}`);
+    for (const [reason, text] of [
+      ['worker_lost', 'The message has repeatedly killed its worker.'],
+      ['lease_expired', 'The lease has expired.'],
+      ['no_endpoint', 'No endpoint was enabled when it was accepted.'],
+      ['ep_01m7z2cmr5fqnagvh7x50s8g2g: endpoint_deleted', 'The endpoint was deleted before it had the message.'],
+      ['constructor', 'constructor'],
+      ['printer: no_endpoint', 'printer: no_endpoint'],
+    ] as const) {
+      await api.sql('UPDATE sluice.messages SET failure_reason = $2 WHERE id = $1', [id, reason]);
+      await page.reload();
+      await page.locator('.facts').getByText(text).waitFor();
+    }
   });
 
   it.each(['#/messages', '#/usage', '#/keys', '#/endpoints'])(
@@ -149,13 +226,29 @@ describeUnless(missing)('In the portal', () => {
     await visitor.expectGoodLooks('portal-welcome');
   });
 
-  it.each(['/docs', '/errors', '/errors/not_found'])('%s looks like the other pages', async (path) => {
+  it.each([
+    ['/docs', 'List messages'],
+    ['/errors', 'not_found'],
+    ['/errors/not_found', 'What to do'],
+  ])('%s looks like the other pages, in both themes', async (path, shown) => {
     const { page } = visitor;
-    await page.goto(api.url + path);
-    await page.getByRole('banner').getByText('Sluice').waitFor();
-    const style = `[getComputedStyle(document.body).fontFamily, getComputedStyle(document.body).backgroundColor]`;
-    const own = await page.evaluate(style);
-    await page.goto(api.url);
-    expect(await page.evaluate(style)).toEqual(own);
+    // Of the whole page, since what is over the ground or around the text may have its own.
+    const style = `(() => {
+      const backs = [document.documentElement, document.body, document.querySelector('.swagger-ui') ?? document.body]
+        .map((element) => getComputedStyle(element).backgroundColor).filter((colour) => colour !== 'rgba(0, 0, 0, 0)');
+      const fonts = [...document.querySelectorAll('h1, h2, p, a, button')].filter((one) => one.closest('td, .model') === null && one.innerText.trim() !== '')
+        .map((element) => getComputedStyle(element).fontFamily).filter((font) => !font.includes('mono'));
+      return [[...new Set(backs)], [...new Set(fonts)]];
+    })()`;
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.goto(api.url + path);
+      await page.getByRole('banner').getByText('Sluice').waitFor();
+      await page.getByText(shown).first().waitFor();
+      const own = await page.evaluate(style);
+      await page.goto(api.url);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      expect(await page.evaluate(style)).toEqual(own);
+    }
   });
 });

@@ -133,6 +133,7 @@ describeUnless(missing)('In the portal, a message is found', () => {
     await go('failed', /#\/messages\?status=failed$/);
     await go('order.*', /#\/messages\?type=order.\*$/);
     await go('2026-11-21 09:30', /#\/messages\?until=2026-11-2\d.*Z$/);
+    await go('2026-11-21T09:30:00.5+01:00', /until=2026-11-21T08%3A30%3A00.500Z$/);
     await visitor.button('Find').click();
     await page.getByRole('option').nth(1).waitFor();
     await page.keyboard.press('ArrowDown');

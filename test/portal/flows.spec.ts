@@ -278,7 +278,7 @@ describeUnless(missing)('In the portal', () => {
     await page.getByText('Loaded at').first().waitFor();
   });
 
-  it('rows stay under the pointer until new messages are asked for', async () => {
+  it('rows stay under the pointer until new messages are asked for, or it leaves', async () => {
     const { page } = visitor;
     await api().sent(account, { message: 'first' });
     await visit('#/messages');
@@ -288,7 +288,15 @@ describeUnless(missing)('In the portal', () => {
     await visitor.button('1 new message').waitFor();
     expect(await page.getByRole('row', { name: 'second' }).count()).toBe(0);
     await visitor.button('1 new message').click();
-    await page.getByRole('row', { name: 'second' }).waitFor();
+    await page.getByRole('row', { name: 'second' }).hover();
+    const { id } = await api().sent(account, { message: 'third' });
+    await visitor.button('1 new message').waitFor();
+    // Nothing more happens that would draw the list anew.
+    await until(async () => (await api().ask(account, `GET /messages/${id}`)).body.status === 'delivered');
+    await page.waitForTimeout(500);
+    await page.mouse.move(0, 0);
+    await page.getByRole('row', { name: 'third' }).waitFor();
+    expect(await visitor.button('1 new message').count()).toBe(0);
   });
 
   it('an announcement is made in the dialog that is open, and again when it is repeated', async () => {

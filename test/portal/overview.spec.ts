@@ -106,6 +106,7 @@ describeUnless(missing)('The overview of the portal', () => {
     expect(page.url()).toMatch(/#\/messages\?endpointId=ep_\w+&status=failed$/);
     const chosen = page.getByLabel('Endpoint').locator('option:checked', { hasText: 'orders of <b>Acme</b>' });
     await chosen.waitFor({ state: 'attached' });
+    await until(async () => (await page.title()) === 'Failed messages of orders of <b>Acme</b> · Sluice');
     expect(await page.getByRole('navigation', { name: 'Filter by status' }).getByRole('link').allInnerTexts()).toEqual([
       ...['All', 'Delivered', 'Failed'],
     ]);

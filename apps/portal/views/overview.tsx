@@ -4,9 +4,10 @@ import { HistoryChart } from '../components/charts/history-chart.js';
 import { loadHistory } from '../components/charts/usage-history.js';
 import { Icon } from '../components/icon.js';
 import { Loaded } from '../components/loaded.js';
-import { endpointName, withNames } from '../components/messages/deliveries.js';
+import { endpointName, reasonText } from '../components/messages/deliveries.js';
 import { Card, Page, Time } from '../components/parts.js';
 import { call } from '../connection.js';
+import { loadEndpoints } from '../endpoints.js';
 import { LOADED_LENGTH, previewOf } from '../format.js';
 import { nameHidden } from '../hidden-characters.js';
 import { useRefresh, useResource } from '../hooks.js';
@@ -65,12 +66,12 @@ async function load(): Promise<Overview> {
     call((client) => client.account.usage()),
     loadHistory(),
     // Other ways of delivery have none, and not every service has webhooks.
-    account.value?.delivery === 'webhooks' ? call((client) => client.endpoints.list({ limit: 50 }).page()) : null,
+    account.value?.delivery === 'webhooks' ? loadEndpoints() : [],
     can('messages:read')
       ? call((client) => client.messages.list({ status: 'failed', limit: LATEST, preview: LOADED_LENGTH }).page())
       : null,
   ]);
-  return { usage, hours, endpoints: endpoints?.data ?? [], failed: failed?.data ?? [] };
+  return { usage, hours, endpoints, failed: failed?.data ?? [] };
 }
 
 function Failed({ messages, endpoints }: Pick<Overview, 'endpoints'> & { messages: readonly Message[] }) {
@@ -87,7 +88,7 @@ function Failed({ messages, endpoints }: Pick<Overview, 'endpoints'> & { message
             <li key={id}>
               <a class="row-link" href={href(`messages/${id}`)}>
                 <bdi class="preview">{previewOf(message)}</bdi>
-                <bdi class="sub">{withNames(failureReason ?? '', endpoints)}</bdi>
+                <bdi class="sub">{reasonText(failureReason ?? '', endpoints)}</bdi>
               </a>
               <span class="hint">
                 <Time at={createdAt} />

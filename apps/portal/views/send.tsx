@@ -151,6 +151,8 @@ function SentMessage({ sent: { message, steps } }: { sent: Sent }) {
   const start = new Date(message.createdAt).getTime();
   const due = message.status === 'queued' ? message.deliverAt : undefined;
   const fields = fieldsLine(message);
+  // Nothing was tried, and how long that took says nothing.
+  const isWithoutEndpoint = 'failureReason' in message && message.failureReason === 'no_endpoint';
   return (
     <li>
       <p class="sent-text">
@@ -167,12 +169,15 @@ function SentMessage({ sent: { message, steps } }: { sent: Sent }) {
           <li key={`${status}${index}`}>
             <Status status={status} />
             <span class="hint">
-              {index === 0 ? 'stored' : `after ${formatMilliseconds(new Date(at).getTime() - start)}`}
+              {index === 0 && 'stored'}
+              {index > 0 && !isWithoutEndpoint && `after ${formatMilliseconds(new Date(at).getTime() - start)}`}
             </span>
           </li>
         ))}
-        {'failureReason' in message && message.failureReason === 'no_endpoint' && (
-          <li class="hint">no endpoint was enabled when it was accepted</li>
+        {isWithoutEndpoint && (
+          <li class="hint">
+            no endpoint was enabled when it was accepted: <a href={href('endpoints')}>add or enable one</a>, then retry
+          </li>
         )}
         {due !== undefined && <li class="hint">due {formatTime(due)}</li>}
         {liveState.value !== 'live' && <li class="hint">no live updates</li>}

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Button } from '../components/button.js';
-import { CopyButton } from '../components/button.js';
 import { Field } from '../components/field.js';
 import { Form } from '../components/form.js';
+import { Command } from '../components/messages/command.js';
 import { fieldError, Problem } from '../components/problem.js';
 import { SignInForm } from '../components/welcome/sign-in-form.js';
 import { KeepSignedIn } from '../components/welcome/keep-signed-in.js';
@@ -36,7 +36,6 @@ export function WelcomeView() {
 
 /** What comes after the sign-in, and the same from a terminal. */
 function Steps() {
-  const command = signUpSnippet(BASE_URL);
   return (
     <section class="tour">
       <ol>
@@ -51,15 +50,9 @@ function Steps() {
         </li>
       </ol>
       {isSignUpOpen && (
-        <>
-          <div class="command-header">
-            <span>Or create an account from a terminal:</span>
-            <CopyButton text={command} what="command" />
-          </div>
-          <pre class="body command" tabIndex={0} aria-label="A command that creates an account">
-            {command}
-          </pre>
-        </>
+        <Command label="A command that creates an account" text={() => signUpSnippet(BASE_URL)}>
+          <span>Or create an account from a terminal:</span>
+        </Command>
       )}
     </section>
   );

@@ -1,6 +1,6 @@
 import type { UsagePeriod } from '#client/index.js';
 import type { ComponentChildren } from 'preact';
-import { formatBytes, formatDay, formatHour, formatNumber } from '../../format.js';
+import { formatBytes, formatDay, formatHour, formatNumber, ZONE } from '../../format.js';
 import { href, open } from '../../router.js';
 
 interface HistoryChartProps {
@@ -21,7 +21,7 @@ const openOrCancelled = ({ accepted, delivered, failed }: UsagePeriod) => Math.m
 export function HistoryChart({ by, periods, isLinked = false }: HistoryChartProps) {
   const highest = Math.max(...periods.map(({ accepted }) => accepted));
   const step = WIDTH / periods.length;
-  const name = by === 'hour' ? formatHour : formatDay;
+  const [name, zone] = by === 'hour' ? [formatHour, ZONE] : [formatDay, 'UTC'];
   const used = periods.filter(({ accepted }) => accepted > 0);
   const total = (field: 'accepted' | 'delivered' | 'failed') =>
     formatNumber(periods.reduce((sum, period) => sum + period[field], 0));
@@ -32,7 +32,7 @@ export function HistoryChart({ by, periods, isLinked = false }: HistoryChartProp
   return (
     <figure class="timeline">
       <p class="hint">
-        Messages by the {by} in which they were accepted, in UTC.{' '}
+        Messages by the {by} in which they were accepted, in {zone}.{' '}
         {highest === 0 ? 'There are none yet.' : `The highest bar has ${formatNumber(highest)}.`}
       </p>
       <svg
@@ -81,7 +81,7 @@ export function HistoryChart({ by, periods, isLinked = false }: HistoryChartProp
           <table class="list history">
             <thead>
               <tr>
-                <th scope="col">From (UTC)</th>
+                <th scope="col">From ({zone})</th>
                 {['Accepted', 'Size', 'Delivered', 'Failed'].map((heading) => (
                   <th key={heading} scope="col" class="number">
                     {heading}

@@ -25,7 +25,7 @@ export const LIST_KEYS: Readonly<Record<string, () => void>> = {
 
 /** Moves the focus from row to row. */
 function move(step: 1 | -1): void {
-  const rows = [...document.querySelectorAll<HTMLElement>('main .row-link')];
+  const rows = [...document.querySelectorAll<HTMLElement>('main :is(.row-link, .attempts > li > p > a)')];
   const at = rows.findIndex((row) => row === document.activeElement || isBeside(row));
   rows[at === -1 ? 0 : Math.min(rows.length - 1, Math.max(0, at + step))]?.focus();
 }

@@ -10,7 +10,7 @@ import type { Place } from '../shell/shell.js';
 
 const STATUSES = ['failed', 'queued', 'processing', 'delivered', 'cancelled', 'skipped'];
 const TYPE = /^[\w-]+(\.[\w-]+)*(\.\*)?$/;
-const TIME = /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d))?$/;
+const TIME = /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d)(?::\d\d(?:\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/;
 
 interface Result {
   readonly label: string;
@@ -106,9 +106,10 @@ function resultsFor(text: string, places: readonly Place[]): Result[] {
 }
 
 function messagesFor(text: string): Result[] {
-  const [, day, time = '00:00'] = TIME.exec(text) ?? [];
+  const [, day, time = '00:00', zoned] = TIME.exec(text) ?? [];
   if (day !== undefined) {
-    const { at } = chosenTime(`${day}T${time}`);
+    // Of a log, to the millisecond; otherwise by the clock of the reader.
+    const { at } = zoned === undefined ? chosenTime(`${day}T${time}`) : { at: new Date(text) };
     if (at === undefined || Number.isNaN(at.getTime())) return [];
     return [{ label: `Messages before ${formatTime(at)}`, to: href('messages', { until: at.toISOString() }) }];
   }

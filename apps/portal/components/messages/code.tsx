@@ -3,7 +3,8 @@ import { BASE_URL } from '../../connection.js';
 import { COMMANDS, LANGUAGES, snippet, type Language } from '../../snippets.js';
 import { CopyButton } from '../button.js';
 
-const SHOWN_KEY = 'slc_…';
+/** In the place of a key that is copied. */
+export const SHOWN_KEY = 'slc_…';
 
 /** A request to paste. The key is copied with it, but not shown on the screen. */
 export function Snippets({ apiKey }: { apiKey: string | null }) {

@@ -1,5 +1,5 @@
 import type { EndpointDelivery, MessageDelivery } from '#client/index.js';
-import { formatMilliseconds, formatMoment } from '../../format.js';
+import { count, formatMilliseconds, formatMoment } from '../../format.js';
 import { nameHidden } from '../../hidden-characters.js';
 import { href } from '../../router.js';
 import { can } from '../../session.js';
@@ -16,12 +16,25 @@ export function endpointName({ url, description }: Named): string | undefined {
   return name === null ? undefined : nameHidden(name);
 }
 
-/** A text, such as the reason of a failure, with the names of endpoints in the place of their ids. */
-export function withNames(text: string, endpoints: readonly (Named & { readonly id: string })[]): string {
-  return endpoints.reduce(
-    (named, one) => named.replaceAll(one.id, () => endpointName(one) ?? one.id),
-    nameHidden(text),
-  );
+/** What programs read as the reason of a failure, behind the id of an endpoint or alone. */
+const REASONS = new Map(
+  Object.entries({
+    worker_stopped: 'The worker was stopped before the handler had finished.',
+    worker_stalled: 'The worker stopped responding.',
+    worker_lost: 'The message has repeatedly killed its worker.',
+    lease_expired: 'The lease has expired.',
+    rejected: 'The consumer gave no reason.',
+    no_endpoint: 'No endpoint was enabled when it was accepted.',
+    endpoint_disabled: 'The endpoint was disabled before it had the message.',
+    endpoint_deleted: 'The endpoint was deleted before it had the message.',
+    endpoint_types_changed: 'The endpoint no longer wanted messages of this type.',
+  }),
+);
+
+/** The reason of a failure in sentences, with the names of endpoints in the place of their ids. */
+export function reasonText(reason: string, endpoints: readonly (Named & { readonly id: string })[] = []): string {
+  const text = nameHidden(reason).replace(/(?<=^|^ep_\w+: )[a-z_]+$/, (code) => REASONS.get(code) ?? code);
+  return endpoints.reduce((named, one) => named.replaceAll(one.id, () => endpointName(one) ?? one.id), text);
 }
 
 /** How an endpoint is named and linked wherever an attempt or a delivery mentions it. */
@@ -49,7 +62,7 @@ export function DeliveryFacts({ delivery }: { delivery: EndpointDelivery }) {
       <p>
         <DeliveryState delivery={delivery} />{' '}
         <span class="hint">
-          {attempts === 1 ? '1 attempt' : `${attempts} attempts`}
+          {count(attempts, 'attempt')}
           {responseStatus !== null && ` · status ${responseStatus}`}
           {durationMs !== null && ` · ${formatMilliseconds(durationMs)}`}
           {lastAttemptAt !== null && (
@@ -60,7 +73,7 @@ export function DeliveryFacts({ delivery }: { delivery: EndpointDelivery }) {
           )}
         </span>
       </p>
-      {error !== null && <p class="field-error">{nameHidden(error)}</p>}
+      {error !== null && <p class="field-error">{reasonText(error)}</p>}
     </>
   );
 }

@@ -1,13 +1,12 @@
 import { SluiceError, type DeliveryMode } from '#client/index.js';
-import { BASE_URL, call } from '../../connection.js';
+import { apiKey, BASE_URL } from '../../connection.js';
+import { loadEndpoints } from '../../endpoints.js';
 import { useResource } from '../../hooks.js';
 import { href } from '../../router.js';
-import { leaseSnippet } from '../../snippets.js';
-import { CopyButton } from '../button.js';
+import { can } from '../../session.js';
+import { endpointSnippet, leaseSnippet } from '../../snippets.js';
 import { Icon } from '../icon.js';
-
-/** All that an account can have. */
-const ENDPOINTS = 50;
+import { Command } from '../messages/command.js';
 
 type Missing = 'nothing' | 'endpoint' | 'service';
 
@@ -20,30 +19,44 @@ export function DeliveryWarning({ mode }: { mode: DeliveryMode | undefined }) {
 function WebhooksWarning() {
   const { data } = useResource(whatIsMissing, []);
   if (data === null || data === 'nothing') return null;
+  const isOfService = data === 'service';
   return (
-    <p class="warning">
-      <Icon name="warning" />
-      <span>
-        {data === 'service' ? (
-          <>
-            Webhooks are not enabled here: messages fail with <code>no_endpoint</code> until the operator has set{' '}
-            <code>SECRETS_KEY</code> and you have added an endpoint.
-          </>
-        ) : (
-          <>
-            No endpoint is enabled: messages fail with <code>no_endpoint</code> until you{' '}
-            <a href={href('endpoints')}>add or enable one</a>.
-          </>
-        )}
-      </span>
-    </p>
+    <div class="stack">
+      <p class="warning">
+        <Icon name="warning" />
+        <span>
+          {isOfService ? (
+            <>
+              Webhooks are not enabled here: messages fail until the operator has set <code>SECRETS_KEY</code> and you
+              have added an endpoint.
+            </>
+          ) : (
+            <>
+              No endpoint is enabled: messages fail until you <a href={href('endpoints')}>add or enable one</a>.
+            </>
+          )}
+        </span>
+      </p>
+      {isOfService ? (
+        <Command label="A command that makes a SECRETS_KEY" text={() => 'openssl rand -hex 32'}>
+          <p class="hint">The operator makes one with:</p>
+        </Command>
+      ) : (
+        <Command
+          label="A command that adds an endpoint"
+          text={(key) => endpointSnippet(BASE_URL, key)}
+          apiKey={apiKey.value}
+        >
+          <p class="hint">From a terminal, with your URL:</p>
+        </Command>
+      )}
+    </div>
   );
 }
 
 async function whatIsMissing(): Promise<Missing> {
   try {
-    const { data } = await call((client) => client.endpoints.list({ limit: ENDPOINTS }).page());
-    return data.some(({ enabled }) => enabled) ? 'nothing' : 'endpoint';
+    return (await loadEndpoints()).some(({ enabled }) => enabled) ? 'nothing' : 'endpoint';
   } catch (error) {
     if (error instanceof SluiceError && error.code === 'webhooks_disabled') return 'service';
     throw error;
@@ -51,18 +64,15 @@ async function whatIsMissing(): Promise<Missing> {
 }
 
 function PullHint() {
-  const command = leaseSnippet(BASE_URL);
   return (
-    <div class="stack">
-      <div class="command-header">
-        <p class="hint">
-          Messages wait until a program leases them, with a key that has <code>messages:consume</code>, such as:
-        </p>
-        <CopyButton text={command} what="command" />
-      </div>
-      <pre class="body command" tabIndex={0} aria-label="A command that leases messages">
-        {command}
-      </pre>
-    </div>
+    <Command
+      label="A command that leases messages"
+      text={(key) => leaseSnippet(BASE_URL, key)}
+      apiKey={can('messages:consume') ? apiKey.value : null}
+    >
+      <p class="hint">
+        Messages wait until a program leases them, with a key that has <code>messages:consume</code>, such as:
+      </p>
+    </Command>
   );
 }

@@ -1,4 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
+import { nameHidden } from '../../hidden-characters.js';
 import { href, route } from '../../router.js';
 import { Banners } from './banners.js';
 import { IconButton } from '../button.js';
@@ -50,7 +51,7 @@ export function Shell({ places, aside, who, as, onSignOut, children }: ShellProp
           {aside}
           <div class="account">
             <div class="account-name">
-              <strong title={who}>{who}</strong>
+              <strong title={nameHidden(who)}>{nameHidden(who)}</strong>
               <span class="plan">{as}</span>
             </div>
             <ThemeButton />

@@ -14,6 +14,7 @@ import { useAction, useResource } from '../../hooks.js';
 import { href, opener, replace } from '../../router.js';
 import { issued } from '../../components/keys/issued.js';
 import { VERIFY_SNIPPET } from '../../snippets.js';
+import { NOTHING_TO_REPLAY } from '../messages/works.js';
 import { EndpointDeliveries } from './endpoint-deliveries.js';
 import { EndpointSettingsDialog } from './endpoint-settings.js';
 import { EndpointState } from './endpoints.js';
@@ -185,11 +186,12 @@ function Test({ id }: { id: string }) {
             <p>
               {hasSucceeded(result) ? <Badge tone="good">succeeded</Badge> : <Badge tone="bad">failed</Badge>}{' '}
               {result.status === null ? 'No answer' : `It answered with status ${result.status}`} after{' '}
-              {formatMilliseconds(result.durationMs)}. {result.status === null && result.error}
+              {formatMilliseconds(result.durationMs)}.{' '}
+              {result.status === null && result.error !== null && nameHidden(result.error)}
             </p>
             {result.body !== '' && (
               <pre class="body" dir="auto" tabIndex={0} aria-label="The answer">
-                {result.body}
+                {nameHidden(result.body)}
               </pre>
             )}
           </>
@@ -240,10 +242,7 @@ function ReplayDialog({ id, onClose }: DialogProps) {
         endpoints received.
       </p>
       <Choice label="Period" value={hours} choices={PERIODS} onChange={setHours} />
-      <p aria-live="polite">
-        {isEmpty &&
-          'Nothing to replay: the endpoint has, or still gets, every message of this period that its types match and that was for webhooks.'}
-      </p>
+      <p aria-live="polite">{isEmpty && NOTHING_TO_REPLAY}</p>
     </ConfirmDialog>
   );
 }

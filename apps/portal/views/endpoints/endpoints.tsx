@@ -15,6 +15,7 @@ import { Icon } from '../../components/icon.js';
 import { Badge, Empty, Page, Skeleton, Time } from '../../components/parts.js';
 import { Problem } from '../../components/problem.js';
 import { call } from '../../connection.js';
+import { loadEndpoints } from '../../endpoints.js';
 import { useAction, useResource } from '../../hooks.js';
 import { href } from '../../router.js';
 import { issued } from '../../components/keys/issued.js';
@@ -22,11 +23,8 @@ import { account } from '../../session.js';
 import { VERIFY_SNIPPET } from '../../snippets.js';
 import { nameHidden } from '../../hidden-characters.js';
 
-/** All that an account can have. */
-const PAGE_SIZE = 50;
-
 export function EndpointsView() {
-  const endpoints = useResource(() => call((client) => client.endpoints.list({ limit: PAGE_SIZE }).page()), []);
+  const endpoints = useResource(loadEndpoints, []);
   const [isCreating, setIsCreating] = useState(false);
   const isDisabled = endpoints.error instanceof SluiceError && endpoints.error.code === 'webhooks_disabled';
   const create = (
@@ -44,7 +42,7 @@ export function EndpointsView() {
     <Page
       title="Webhooks"
       lead="Endpoints are URLs of yours that messages are posted to."
-      actions={endpoints.data !== null && endpoints.data.data.length > 0 && create}
+      actions={endpoints.data !== null && endpoints.data.length > 0 && create}
     >
       {account.value !== null && account.value.delivery !== 'webhooks' && (
         <p class="notice">
@@ -63,14 +61,14 @@ export function EndpointsView() {
       )}
       {endpoints.data === null ? (
         endpoints.isLoading && <Skeleton rows={3} />
-      ) : endpoints.data.data.length === 0 ? (
+      ) : endpoints.data.length === 0 ? (
         <Empty title="Add your first endpoint">
           <p>Give a URL that answers POST requests. You get a secret to verify their signatures with.</p>
           {create}
         </Empty>
       ) : (
         <ul class="rows">
-          {endpoints.data.data.map((endpoint) => (
+          {endpoints.data.map((endpoint) => (
             <li key={endpoint.id} class="row">
               <a class="row-main row-link" href={href(`endpoints/${endpoint.id}`)}>
                 <span class="url" title={endpoint.url}>

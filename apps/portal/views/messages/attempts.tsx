@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks';
 import type { Attempt, Message, MessageDelivery } from '#client/index.js';
 import { Button } from '../../components/button.js';
-import { endpointName, EndpointLink, retryText } from '../../components/messages/deliveries.js';
+import { endpointName, EndpointLink, reasonText, retryText } from '../../components/messages/deliveries.js';
 import { Badge, Time, type Tone } from '../../components/parts.js';
 import { formatMilliseconds, formatNumber } from '../../format.js';
 import { nameHidden } from '../../hidden-characters.js';
@@ -114,7 +114,7 @@ function AttemptItem({ attempt, outcome }: { attempt: Attempt; outcome: string }
           {responseStatus !== null && ` · status ${responseStatus}`}
         </span>
       </p>
-      {error !== null && <p class="field-error">{nameHidden(error)}</p>}
+      {error !== null && <p class="field-error">{reasonText(error)}</p>}
       {responseBody !== null && responseBody !== '' && (
         <pre class="body" dir="auto" tabIndex={0} aria-label={`Response to attempt ${number}`}>
           {nameHidden(responseBody)}

@@ -4,7 +4,7 @@ import { Field } from '../../components/field.js';
 import { endpointName } from '../../components/messages/deliveries.js';
 import { Form } from '../../components/form.js';
 import { Problem } from '../../components/problem.js';
-import { call } from '../../connection.js';
+import { loadEndpoints } from '../../endpoints.js';
 import { hrefOf, idIn } from '../../finding.js';
 import { useResource } from '../../hooks.js';
 import { chosenTime, localTime } from '../../local-time.js';
@@ -109,8 +109,8 @@ function Fields({ filter }: { filter: Filter }) {
 
 /** By their names; without a type then, by which the API does not filter what an endpoint got. */
 function EndpointField({ value, onChange }: { value: string; onChange: (id: string) => void }) {
-  const { data, error, reload } = useResource(() => call((client) => client.endpoints.list({ limit: 50 }).page()), []);
-  const names = (data?.data ?? []).map((endpoint) => ({ id: endpoint.id, name: endpointName(endpoint) }));
+  const { data, error, reload } = useResource(loadEndpoints, []);
+  const names = (data ?? []).map((endpoint) => ({ id: endpoint.id, name: endpointName(endpoint) }));
   // One that is deleted, or not loaded yet.
   const isUnknown = value !== '' && !names.some(({ id }) => id === value);
   return (

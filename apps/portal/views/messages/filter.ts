@@ -1,5 +1,6 @@
 import type { Message, MessageFilter, MessageStatus, Page } from '#client/index.js';
 import { formatMoment } from '../../format.js';
+import { nameHidden } from '../../hidden-characters.js';
 import { newest } from '../../live.js';
 
 /** Includes the messages that have arrived since the page was loaded. */
@@ -26,12 +27,15 @@ export const statusesFor = ({ endpointId }: Filter): readonly MessageStatus[] =>
 
 export const isFiltering = (filter: Filter): boolean => Object.values(filter).some((value) => value !== undefined);
 
-/** Like "failed messages of type order.paid since 14:00". */
-export function describe({ status, type, since, until, endpointId }: Filter): string {
+/**
+ * Like "failed messages of type order.paid since 14:00".
+ * @param endpoint what the endpoint is called, once that is known
+ */
+export function describe({ status, type, since, until, endpointId }: Filter, endpoint = 'an endpoint'): string {
   return [
     status === undefined ? 'messages' : `${status} messages`,
-    type !== undefined && `of type ${type}`,
-    endpointId !== undefined && 'of an endpoint',
+    type !== undefined && `of type ${nameHidden(type)}`,
+    endpointId !== undefined && `of ${endpoint}`,
     since !== undefined && `since ${momentOf(since)}`,
     until !== undefined && `before ${momentOf(until)}`,
   ]

@@ -1,4 +1,3 @@
-import type { Ref } from 'preact';
 import type { Message } from '#client/index.js';
 import { fieldsLine } from '../../components/messages/message-fields.js';
 import { Status, Time } from '../../components/parts.js';
@@ -10,13 +9,12 @@ interface MessageTableProps {
   readonly messages: readonly Message[];
   /** Without it, rows cannot be selected. */
   readonly selection: Selection | null;
-  readonly table: Ref<HTMLTableElement>;
 }
 
-export function MessageTable({ messages, selection, table }: MessageTableProps) {
+export function MessageTable({ messages, selection }: MessageTableProps) {
   const isAll = selection !== null && messages.length > 0 && messages.every(({ id }) => selection.ids.has(id));
   return (
-    <table ref={table} class="list links messages">
+    <table class="list links messages">
       <thead>
         <tr>
           <th scope="col">

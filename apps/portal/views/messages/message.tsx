@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { Message } from '#client/index.js';
 import { announce } from '../../components/announcer.js';
 import { Button } from '../../components/button.js';
-import { MessageDeliveries, withNames } from '../../components/messages/deliveries.js';
+import { MessageDeliveries, reasonText } from '../../components/messages/deliveries.js';
 import { Loaded } from '../../components/loaded.js';
 import { MetadataCard } from '../../components/messages/message-fields.js';
 import { Card, Empty, Fact, Facts, Id, Page, Status, Time } from '../../components/parts.js';
@@ -131,7 +131,7 @@ export function MessageView({ id }: { id: string }) {
                 <Facts>
                   {shown.failureReason !== null && (
                     <Fact name="Failure">
-                      <bdi>{withNames(shown.failureReason, endpoints)}</bdi>
+                      <bdi>{reasonText(shown.failureReason, endpoints)}</bdi>
                     </Fact>
                   )}
                   <Fact name="Id">

@@ -1,9 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Message, Page as ListPage } from '#client/index.js';
+import type { Endpoint, Message, Page as ListPage } from '#client/index.js';
 import { Button } from '../../components/button.js';
 import { Icon } from '../../components/icon.js';
 import { Loaded } from '../../components/loaded.js';
 import { Snippets } from '../../components/messages/code.js';
+import { endpointName } from '../../components/messages/deliveries.js';
 import { Live } from '../../components/messages/live.js';
 import { Empty, focusHeading, Page } from '../../components/parts.js';
 import { apiKey, call } from '../../connection.js';
@@ -19,12 +20,20 @@ import { Selected } from './selected.js';
 import { useSelection } from './selection.js';
 
 const PAGE_SIZE = 100;
+/** How soon new messages are shown once nothing holds them back. */
+const LOOK_MS = 2_000;
 
 export function MessagesView() {
   const { query } = route.value;
   const filter = filterOf(query);
   const cursor = query.get('cursor') ?? undefined;
-  const text = describe(filter);
+  const { endpointId } = filter;
+  const { data: endpoint } = useResource(
+    async () =>
+      endpointId !== undefined && can('account:manage') ? call((client) => client.endpoints.get(endpointId)) : null,
+    [endpointId],
+  );
+  const text = describe(filter, nameOf(endpoint));
   return (
     <Page
       title="Messages"
@@ -43,13 +52,20 @@ export function MessagesView() {
       }
     >
       <FilterForm filter={filter} />
-      <MessageList key={JSON.stringify([filter, cursor])} filter={filter} cursor={cursor} />
+      <MessageList key={JSON.stringify([filter, cursor])} filter={filter} cursor={cursor} endpoint={endpoint} />
     </Page>
   );
 }
 
+interface MessageListProps {
+  readonly filter: Filter;
+  readonly cursor: string | undefined;
+  /** Of the filter, once it is known. */
+  readonly endpoint: Endpoint | null;
+}
+
 /** One page of the list. */
-function MessageList({ filter, cursor }: { filter: Filter; cursor: string | undefined }) {
+function MessageList({ filter, cursor, endpoint }: MessageListProps) {
   const isFirst = cursor === undefined;
   const merge = (page: ListPage<Message>, message: Message) => merged(page, message, filter, isFirst);
   const list = useResource<ListPage<Message>>(
@@ -67,19 +83,28 @@ function MessageList({ filter, cursor }: { filter: Filter; cursor: string | unde
   const hasMore = !isFirst || (data !== null && data.nextCursor !== null);
 
   // Rows under the pointer, the focus or the eyes stay where they are, and those that are selected.
-  const table = useRef<HTMLTableElement>(null);
   const top = useRef('');
-  const [, setShownNews] = useState('');
+  const [, setLooks] = useState(0);
   const newestId = data?.data[0]?.id ?? '';
-  if (selection.ids.size === 0 && (table.current === null || !isHeld(table.current))) top.current = newestId;
+  if (top.current === '' || (selection.ids.size === 0 && !isHeld())) top.current = newestId;
   const rows = data === null ? [] : data.data.filter(({ id }) => id <= top.current);
   const news = (data?.data.length ?? 0) - rows.length;
   const showNews = () => {
     top.current = newestId;
-    setShownNews(newestId);
     focusHeading();
     scrollTo(0, 0);
+    setLooks((last) => last + 1);
   };
+  const isWaiting = news > 0;
+  useEffect(() => {
+    if (!isWaiting) return undefined;
+    const timer = setInterval(() => {
+      setLooks((last) => last + 1);
+    }, LOOK_MS);
+    return () => {
+      clearInterval(timer);
+    };
+  }, [isWaiting]);
 
   useEffect(() => {
     scrollTo(0, 0);
@@ -87,7 +112,7 @@ function MessageList({ filter, cursor }: { filter: Filter; cursor: string | unde
 
   return (
     <>
-      {news > 0 && (
+      {isWaiting && (
         <div class="news" role="status">
           <Button onClick={showNews}>{count(news, 'new message')}</Button>
         </div>
@@ -96,13 +121,11 @@ function MessageList({ filter, cursor }: { filter: Filter; cursor: string | unde
         {({ data: all, nextCursor }) => (
           <>
             {all.length === 0 ? (
-              <NoMessages filter={filter} isFirstPage={isFirst} />
+              <NoMessages filter={filter} endpoint={endpoint} isFirstPage={isFirst} />
             ) : (
-              <MessageTable messages={rows} table={table} selection={can('messages:send') ? selection : null} />
+              <MessageTable messages={rows} selection={can('messages:send') ? selection : null} />
             )}
-            {selection.ids.size > 0 && (
-              <Selected messages={rows} selection={selection} filter={filter} hasMore={hasMore} />
-            )}
+            {selection.ids.size > 0 && <Selected {...{ messages: rows, selection, filter, endpoint, hasMore }} />}
             {hasMore && (
               <nav class="pager" aria-label="Pages">
                 {!isFirst && (
@@ -126,12 +149,16 @@ function MessageList({ filter, cursor }: { filter: Filter; cursor: string | unde
   );
 }
 
-function NoMessages({ filter, isFirstPage }: { filter: Filter; isFirstPage: boolean }) {
+interface NoMessagesProps extends Pick<MessageListProps, 'filter' | 'endpoint'> {
+  readonly isFirstPage: boolean;
+}
+
+function NoMessages({ filter, endpoint, isFirstPage }: NoMessagesProps) {
   if (isFiltering(filter) || !isFirstPage) {
     const { status, ...others } = filter;
     const are = status === undefined ? '' : ` are ${status}`;
     return (
-      <Empty title={isFirstPage ? `No ${describe(others)}${are}` : 'No older messages'}>
+      <Empty title={isFirstPage ? `No ${describe(others, nameOf(endpoint))}${are}` : 'No older messages'}>
         <p>
           <a href={href('messages')}>Show all messages</a>
         </p>
@@ -146,6 +173,9 @@ function NoMessages({ filter, isFirstPage }: { filter: Filter; isFirstPage: bool
   );
 }
 
-function isHeld(table: HTMLTableElement): boolean {
-  return scrollY > 0 || table.matches(':hover, :focus-within');
+const nameOf = (endpoint: Endpoint | null) => (endpoint === null ? undefined : endpointName(endpoint));
+
+/** Whether rows that are added would move what somebody looks at or is about to press. */
+function isHeld(): boolean {
+  return scrollY > 0 || document.querySelector(':is(.messages, .news):is(:hover, :focus-within)') !== null;
 }

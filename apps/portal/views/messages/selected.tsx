@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
-import type { Message } from '#client/index.js';
+import type { Endpoint, Message } from '#client/index.js';
 import { Button } from '../../components/button.js';
+import { endpointName } from '../../components/messages/deliveries.js';
 import { count } from '../../format.js';
-import { can } from '../../session.js';
+import { hrefOf } from '../../finding.js';
 import type { Filter } from './filter.js';
 import type { Selection } from './selection.js';
 import { WorkDialog } from './work-dialog.js';
@@ -14,12 +15,14 @@ interface SelectedProps {
   readonly messages: readonly Message[];
   readonly selection: Selection;
   readonly filter: Filter;
+  /** Of the filter, once it is known. */
+  readonly endpoint: Endpoint | null;
   /** Whether there are more than those that are shown. */
   readonly hasMore: boolean;
 }
 
 /** What can be done with the rows that are selected, or with all that match. */
-export function Selected({ messages, selection, filter, hasMore }: SelectedProps) {
+export function Selected({ messages, selection, filter, endpoint, hasMore }: SelectedProps) {
   const [isAll, setIsAll] = useState(false);
   const [opened, setOpened] = useState<Work | null>(null);
   const chosen = messages.filter(({ id }) => selection.ids.has(id));
@@ -29,11 +32,21 @@ export function Selected({ messages, selection, filter, hasMore }: SelectedProps
     setIsAll(false);
     selection.set([]);
   };
-  const works = WORKS.filter((work) => fits(work) && (work !== 'replay' || can('account:manage')));
+  const works = WORKS.filter((work) => fits(work) && (work !== 'replay' || endpoint?.enabled === true));
   return (
     <section class="selected" aria-label="Selected messages">
       <p role="status">{isAll ? 'All that match are selected' : `${count(chosen.length, 'message')} selected`}</p>
-      {works.length === 0 && <p class="hint">Nothing to retry or to cancel.</p>}
+      {works.length === 0 && (
+        <p class="hint">
+          {isAll && endpoint?.enabled === false ? (
+            <>
+              Nothing is replayed to a disabled endpoint: <a href={hrefOf(endpoint.id)}>enable it</a> first.
+            </>
+          ) : (
+            'Nothing to retry or to cancel.'
+          )}
+        </p>
+      )}
       {works.map((work) => (
         <Button
           key={work}
@@ -59,6 +72,7 @@ export function Selected({ messages, selection, filter, hasMore }: SelectedProps
         <WorkDialog
           work={opened}
           of={isAll ? filter : chosen}
+          endpoint={endpoint === null ? undefined : endpointName(endpoint)}
           onClose={() => {
             setOpened(null);
             clear();

@@ -9,7 +9,7 @@ import { count, formatMoment, formatNumber, formatUpTo, previewOf } from '../../
 import { useAction, useResource } from '../../hooks.js';
 import { hrefOf } from '../../finding.js';
 import { describe, type Filter } from './filter.js';
-import { allAtOnce, changeOne, counted, MAX_COUNTED, NEEDED, type Work } from './works.js';
+import { allAtOnce, changeOne, counted, MAX_COUNTED, NEEDED, NOTHING_TO_REPLAY, type Work } from './works.js';
 
 const TEXTS: Readonly<Record<Work, { readonly button: string; readonly done: string; readonly effect: string }>> = {
   retry: { button: 'Retry', done: 'queued again', effect: 'They are queued again, with a new set of attempts.' },
@@ -29,18 +29,23 @@ interface WorkDialogProps {
   readonly work: Work;
   /** Those that were selected, or all that match a filter. */
   readonly of: readonly Message[] | Filter;
+  /** What the endpoint of the filter is called. */
+  readonly endpoint: string | undefined;
   readonly onClose: () => void;
 }
 
 /** Says how many messages are meant, changes them, and names those that could not be changed. */
-export function WorkDialog({ work, of, onClose }: WorkDialogProps) {
+export function WorkDialog({ work, of, endpoint, onClose }: WorkDialogProps) {
   const [until] = useState(() => new Date().toISOString());
   const messages = useResource(async () => {
     if (!isSelection(of)) return counted(work, of, until);
     return of.filter(({ status }) => status === NEEDED[work]);
   }, []);
   return (
-    <Dialog title={`${TEXTS[work].button}: ${isSelection(of) ? 'selected messages' : describe(of)}`} onClose={onClose}>
+    <Dialog
+      title={`${TEXTS[work].button}: ${isSelection(of) ? 'selected messages' : describe(of, endpoint)}`}
+      onClose={onClose}
+    >
       <Loaded resource={messages} rows={2}>
         {(found) => (
           <Confirmed
@@ -100,12 +105,12 @@ function Confirmed({ work, messages, left, atOnce, onClose }: ConfirmedProps) {
   const number = messages.length;
   const isDone = total !== null || (tried === number && number > 0);
   const texts = TEXTS[work];
-  const shown = `${formatUpTo(MAX_COUNTED, number)} ${NEEDED[work]}`;
+  const changed = total ?? tried - failures.length;
   return (
     <>
       {!isDone && (
         <p>
-          {number === 0 ? 'None' : shown} {number === 1 ? 'message' : 'messages'}
+          {number === 0 ? 'No' : formatUpTo(MAX_COUNTED, number)} {NEEDED[work]} {number === 1 ? 'message' : 'messages'}
           {left > 0 && ` of ${formatNumber(number + left)} that are selected`}. {number > 0 && texts.effect}
         </p>
       )}
@@ -121,8 +126,9 @@ function Confirmed({ work, messages, left, atOnce, onClose }: ConfirmedProps) {
         )}
         {isDone && (
           <p>
-            {count(total ?? tried - failures.length, 'message')}{' '}
-            {(total ?? tried - failures.length) === 1 ? 'is' : 'are'} {texts.done}.
+            {work === 'replay' && changed === 0
+              ? NOTHING_TO_REPLAY
+              : `${count(changed, 'message')} ${changed === 1 ? 'is' : 'are'} ${texts.done}.`}
           </p>
         )}
         {failures.length > 0 && (

@@ -8,6 +8,10 @@ export type Work = (typeof WORKS)[number];
 /** Of which status a message must be for it. A replay is for what an endpoint has missed. */
 export const NEEDED: Readonly<Record<Work, MessageStatus>> = { retry: 'failed', cancel: 'queued', replay: 'failed' };
 
+/** Why a replay has found nothing. */
+export const NOTHING_TO_REPLAY =
+  'Nothing to replay: the endpoint has, or still gets, every message of this period that its types match and that was for webhooks.';
+
 /** As many are counted, each hundred of them by a request of the plan; the last pages of a list are long. */
 export const MAX_COUNTED = 1_000;
 const PAGE_SIZE = 100;
