@@ -75,7 +75,10 @@ export function describeBatchingWorker({ process, work, steal }: Batching): void
     const places = new WorkerPlaces(50, () => Promise.resolve(false));
     const settings = { ...{ autorun: false, lockDuration: 60_000, name: WORKER_NAME }, places };
     const worker = shard.createWorker(() => Promise.resolve(), settings);
-    const take = async (call: number) => (await worker.getNextJob(`worker:${call}`, { block: false }))?.id;
+    const take = async (call: number) => {
+      const job = (await worker.getNextJob(`worker:${call}`, { block: false })) as Job | undefined;
+      return job?.id;
+    };
 
     try {
       expect([await take(1), await take(2)]).toEqual(ids.slice(0, 2));

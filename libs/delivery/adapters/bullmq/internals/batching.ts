@@ -104,8 +104,7 @@ export function exchangeTogether(
 
   backend.moveToActive = async (token) => {
     const taken = ahead.take(token);
-    if (taken !== undefined) return taken;
-    const { next } = await batcher.submit({ jobId: null, token, takesNext: true });
+    const next = taken ?? (await batcher.submit({ jobId: null, token, takesNext: true })).next;
     return next ?? takeOne(token, name);
   };
   backend.moveToCompleted = async (job, result, removeOnComplete, token, fetchNext) => {

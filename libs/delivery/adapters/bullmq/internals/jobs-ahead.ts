@@ -38,8 +38,8 @@ export class JobsAhead {
     }
     setImmediate(() => {
       for (const { token } of slots) {
-        const jobId = this.take(token)?.[1];
-        if (jobId) this.putBack(String(jobId), token);
+        const jobId = this.take(token)?.[1] as string | undefined;
+        if (jobId) this.putBack(jobId, token);
       }
     });
   }
