@@ -8,7 +8,7 @@ import { PostgresAvailability, PostgresMessages, SpaceWatch, StorageCap } from '
 import { ExpiredLimits, PostgresLimiter } from '#rate-limiting/rate-limiting.module.js';
 import { ApplyRetention, JobFollower, QueueRecovery, Reconciler } from '#upkeep/upkeep.module.js';
 import { CountUsage } from '#usage/usage.module.js';
-import { EndDeliveries, WebhookSender } from '#webhooks/webhooks.module.js';
+import { EndDeliveries, WebhookSender } from '#webhooks/sending.module.js';
 import { openForgetting } from './forgetting.js';
 import type { Settings } from './settings.js';
 

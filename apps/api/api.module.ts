@@ -56,7 +56,7 @@ export class ApiModule {
         messages,
         pull,
         events,
-        WebhooksModule.forApi(messages),
+        WebhooksModule.with(messages),
         usage,
         UpkeepModule.of([queue, messages, pull, events, usage]),
       ],

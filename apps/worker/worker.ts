@@ -15,7 +15,7 @@ import type { Metrics } from '#platform/observability/metrics.js';
 import { PullModule } from '#pull/pull.module.js';
 import { UpkeepModule } from '#upkeep/upkeep.module.js';
 import { UsageModule } from '#usage/usage.module.js';
-import { WebhooksModule } from '#webhooks/webhooks.module.js';
+import { SendingModule } from '#webhooks/sending.module.js';
 import { Background } from '../background.js';
 import { openParts, startContext } from '../context.js';
 import { startManaged, type ManagedProcess } from '#platform/process/managed-process.js';
@@ -47,7 +47,7 @@ export function startWorker(
     const app = await startContext(
       parts,
       DeliveryModule.forWorker(handler, queue, messages),
-      WebhooksModule.forWorker(queue, messages),
+      SendingModule.with(queue, messages),
       UpkeepModule.of([queue, messages, pull, events, usage]),
     );
     const background = new Background(app, settings, 'worker');
