@@ -217,7 +217,12 @@ describe('Wrong arguments', () => {
     ...['consume --exec true --lease 9', 'consume --exec true --lease 3601', 'listen -f localhost --timeout 0'],
     ...['listen -f localhost --timeout 3501', 'listen -f localhost --timeout 2147484', 'listen -f localhost -c 0'],
     ...['send x --metadata region', 'send x --metadata =eu', 'send x --jsonl', 'send x --type order.*'],
-    ...['list --endpoint ep_x --status queued', 'list --status skipped -e ep_x', 'retry --since 2999-01-01'],
+    ...[
+      'list --endpoint ep_x --status queued',
+      'list --status skipped -e ep_x',
+      'list -e ep_x -t order.*',
+      'retry --since 2999-01-01',
+    ],
     ...['cancel', 'cancel msg_x --all', 'cancel msg_x --type order.*', 'cancel --all msg_x --since 2026-11-21'],
     ...['listen -f localhost -c 1000', 'consume --exec true --limit 0', 'send --batch --batch-size 0'],
     ...['send --batch --batch-size 1001', 'send --batch --from-line 0', 'keys rotate key_x --grace 2592001'],

@@ -35,9 +35,9 @@ export function addList(program: Command, context: Context): void {
     .description('List messages, newest first')
     .addOption(new Option('-s, --status <status>', 'only messages with this status').choices(STATUSES))
     .addOption(
-      new Option('-e, --endpoint <id>', 'only messages whose delivery to this endpoint has failed, or has --status')
+      new Option('-e, --endpoint <id>', 'only messages for this endpoint; --status is then that of the delivery to it')
         .argParser(id('ep'))
-        .implies({ status: 'failed' }),
+        .conflicts('type'),
     )
     .addOption(typeFilterOption('messages'))
     .addOption(timeOption('--since <time>', 'only messages that were accepted from this time on'))
@@ -49,7 +49,7 @@ export function addList(program: Command, context: Context): void {
       if (watch === true && (!output.isTerminal || output.isJson)) {
         list.error('error: --watch is for terminals: sluice tail prints each change, also with --json');
       }
-      if (endpoint !== undefined && !ENDED.includes(filter.status ?? '')) {
+      if (endpoint !== undefined && !ENDED.includes(filter.status ?? 'failed')) {
         list.error('error: with --endpoint, --status must be failed or delivered');
       }
       const sluice = context.sluice();
