@@ -35,6 +35,12 @@ const CONSUMER = `
   }
 `;
 
+/** All of its examples, one after another, with what they leave to the reader. */
+const README = [
+  'declare const signal: AbortSignal, request: Request, handle: (text: string) => Promise<void>;',
+  ...readPage('libs/client/README.md').blocks.flatMap(({ language, text }) => (language === 'ts' ? [text] : [])),
+].join('\n');
+
 const LOAD = {
   mjs: "import * as client from '@sluice/client';",
   cjs: "const client = require('@sluice/client');",
@@ -113,10 +119,11 @@ describe('The package @sluice/client, installed from its tarball in an empty fol
   });
 
   it.each([
-    ['ES modules', 'use.mts'],
-    ['CommonJS', 'use.cts'],
-  ])('has types for %s that need nothing else', async (_, name) => {
-    const path = await file(name, CONSUMER);
+    ['ES modules', 'use.mts', CONSUMER],
+    ['CommonJS', 'use.cts', CONSUMER],
+    ['its README', 'readme.mts', README],
+  ])('has types for %s that need nothing else', async (_, name, text) => {
+    const path = await file(name, text);
     const options = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--module', 'nodenext'];
     const environment = ['--target', 'es2022', '--lib', 'es2022,dom,dom.iterable'];
     // Where there is no tsconfig.json.
