@@ -13,6 +13,7 @@ import { addSend } from './commands/send.js';
 import { addVerify } from './commands/verify.js';
 import { withExamples } from './input/arguments.js';
 import { withNearSuggestions } from './input/suggestions.js';
+import { requirePeriod } from './input/times.js';
 import { Context, type GlobalOptions } from './support/context.js';
 import { report } from './support/errors.js';
 import { CliError, EXIT } from './support/exit-codes.js';
@@ -52,7 +53,10 @@ export class Program {
           write(visibleLines(withNearSuggestions(text), false));
         },
       })
-      .exitOverride();
+      .exitOverride()
+      .hook('preAction', (_, command) => {
+        requirePeriod(command);
+      });
     withExamples(this.command, 'sluice login', "sluice send 'Hello, Sluice'", 'sluice tail').addHelpText(
       'after',
       '\nExit codes: 0 success, 1 failure, 2 invalid arguments, 3 no key or not allowed, 4 limits of the plan used up,\n' +

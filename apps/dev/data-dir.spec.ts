@@ -89,4 +89,19 @@ describe('The folder for data', () => {
       expect(await failure(DataDir.open(path))).toBe(`${path} is not a folder: set DATA_DIR to a folder.`);
     }
   });
+
+  it.each(['/proc/sluice', '/proc/1/below/sluice', '/sys/sluice'])(
+    'cannot be %s, where there are no new ones',
+    async (path) => {
+      expect(await failure(DataDir.open(path))).toMatch(
+        / is not writable \(\w+\): set DATA_DIR to a writable folder\.$/,
+      );
+    },
+  );
+
+  it('is created with those above it', async () => {
+    const path = join(folder, 'a/b');
+    await (await DataDir.open(path)).secret('pepper');
+    expect(readdirSync(path)).toEqual(['pepper']);
+  });
 });

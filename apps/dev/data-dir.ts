@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { link, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { link, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { createFolder } from '#platform/process/create-folder.js';
 import { UsageError } from '#platform/process/usage-error.js';
 
 /** The folder for data that persists between starts. */
@@ -10,7 +11,7 @@ export class DataDir {
   static async open(path: string): Promise<DataDir> {
     const absolute = resolve(path);
     try {
-      await mkdir(absolute, { recursive: true });
+      createFolder(absolute);
       const probe = join(absolute, `.probe-${process.pid}`);
       await (await open(probe, 'w')).close();
       await rm(probe);

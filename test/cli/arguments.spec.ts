@@ -217,6 +217,12 @@ describe('Wrong arguments', () => {
     ...['consume --exec true --lease 9', 'consume --exec true --lease 3601', 'listen -f localhost --timeout 0'],
     ...['listen -f localhost --timeout 3501', 'listen -f localhost --timeout 2147484', 'listen -f localhost -c 0'],
     ...['send x --metadata region', 'send x --metadata =eu', 'send x --jsonl', 'send x --type order.*'],
+    ...[
+      'list --endpoint ep_x --status queued',
+      'list --status skipped -e ep_x',
+      'list -e ep_x -t order.*',
+      'retry --since 2999-01-01',
+    ],
     ...['cancel', 'cancel msg_x --all', 'cancel msg_x --type order.*', 'cancel --all msg_x --since 2026-11-21'],
     ...['listen -f localhost -c 1000', 'consume --exec true --limit 0', 'send --batch --batch-size 0'],
     ...['send --batch --batch-size 1001', 'send --batch --from-line 0', 'keys rotate key_x --grace 2592001'],
@@ -239,6 +245,18 @@ describe('Wrong arguments', () => {
     ...['admin plans put gold --individual --max-stored-bytes 0', 'admin plans put gold --individual --per-day 1'],
   ])('out of range: %s', async (command) => {
     await refused(command.split(' '));
+  });
+
+  const withPeriod = leavesOf(new Program([]).command).filter(([, { options }]) =>
+    ['--since', '--until'].every((flag) => options.some(({ long }) => long === flag)),
+  );
+
+  it.each(withPeriod)('a period without time: %s', async (path) => {
+    const of = path.includes('usage') ? ['--by=day'] : path === 'endpoints replay' ? ['ep_x'] : [];
+    for (const since of ['2026-11-21T12:00:00+02:00', '2026-11-21T10:00:00.001Z']) {
+      const stderr = await refused([...path.split(' '), ...of, `--since=${since}`, '--until=2026-11-21T10:00:00Z']);
+      expect(stderr).toContain('--until must be after --since');
+    }
   });
 
   it.each([...NOT_A_URL, ...BLOCKED])('the URL %j, wherever there is one', async (text) => {

@@ -81,6 +81,20 @@ describe('sluice mcp', () => {
     expect((await call('replay_endpoint', { id: 'ep_x', since: '2026-01-01T00:00:00Z' })).text).toContain('ndpoint');
   });
 
+  it('replays what an endpoint has missed, and finds what is for it', async () => {
+    await api.ask(account, 'PATCH /account', { delivery: 'webhooks' });
+    const missed = await api.sent(account);
+    await api.become(missed.id, 'failed');
+    const { id } = (await api.ask(account, 'POST /endpoints', { url: 'https://example.com/hooks' })).body as {
+      id: string;
+    };
+    await connect('--write');
+    expect(await json('find_messages', { endpointId: id })).toMatchObject({ data: [] });
+    expect(await json('replay_endpoint', { id, since: '2026-01-01T00:00:00Z' })).toEqual({ count: 1 });
+    expect(await json('find_messages', { endpointId: id })).toMatchObject({ data: [{ id: missed.id }] });
+    expect(await json('find_messages', { endpointId: id, status: 'failed' })).toMatchObject({ data: [] });
+  });
+
   it.each([
     ['an id that is none', 'get_message', { id: '../admin' }],
     ['a message that does not exist', 'get_message', { id: 'msg_x' }],

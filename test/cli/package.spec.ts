@@ -39,6 +39,13 @@ describe('The package sluice-cli, installed from its tarball in an empty folder,
     expect(commands).not.toEqual(expect.arrayContaining([expect.stringMatching(/census|migrate/)]));
   });
 
+  it('has all commands that its README names', async () => {
+    const readme = await readFile(join(folder, 'node_modules/sluice-cli/README.md'), 'utf8');
+    const named = [...readme.matchAll(/^\| (`.*?) +\|/gm)].flatMap(([, names = '']) => [...names.matchAll(/`(\w+)`/g)]);
+    expect(named.length).toBeGreaterThan(20);
+    for (const [, name = ''] of named) expect(await sluice(name, '--help')).toContain(`Usage: sluice ${name}`);
+  });
+
   it('serves assistants', async () => {
     const initialize = {
       ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },

@@ -1,6 +1,6 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { copyFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,6 +8,8 @@ import { build } from 'esbuild';
 import { Webhook } from 'standardwebhooks';
 import { CHROMIUM, startBrowser } from '../support/browser.js';
 import { accountOf, sharedApi } from '../support/api.js';
+import { readPage } from '../docs/page.js';
+import { ForwardProxy } from '../support/forward-proxy.js';
 import { ROOT } from '../support/processes.js';
 import { describeUnless } from '../support/skipping.js';
 import { installTarball } from '../support/packages.js';
@@ -32,6 +34,12 @@ const CONSUMER = `
     return [...(await sluice.messages.list({ status: 'failed' }).page()).data];
   }
 `;
+
+/** All of its examples, one after another, with what they leave to the reader. */
+const README = [
+  'declare const signal: AbortSignal, request: Request, handle: (text: string) => Promise<void>;',
+  ...readPage('libs/client/README.md').blocks.flatMap(({ language, text }) => (language === 'ts' ? [text] : [])),
+].join('\n');
 
 const LOAD = {
   mjs: "import * as client from '@sluice/client';",
@@ -111,10 +119,11 @@ describe('The package @sluice/client, installed from its tarball in an empty fol
   });
 
   it.each([
-    ['ES modules', 'use.mts'],
-    ['CommonJS', 'use.cts'],
-  ])('has types for %s that need nothing else', async (_, name) => {
-    const path = await file(name, CONSUMER);
+    ['ES modules', 'use.mts', CONSUMER],
+    ['CommonJS', 'use.cts', CONSUMER],
+    ['its README', 'readme.mts', README],
+  ])('has types for %s that need nothing else', async (_, name, text) => {
+    const path = await file(name, text);
     const options = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--module', 'nodenext'];
     const environment = ['--target', 'es2022', '--lib', 'es2022,dom,dom.iterable'];
     // Where there is no tsconfig.json.
@@ -144,6 +153,28 @@ describe('The package @sluice/client, installed from its tarball in an empty fol
       [join(ROOT, 'node_modules/typescript/bin/tsc'), ...options, ...environment, consumer],
       folder,
     );
+  });
+
+  it('sends by the proxy of the environment as docs/client.md shows it', async () => {
+    const account = await api.signUp();
+    const proxy = new ForwardProxy(api.url);
+    const { text = '' } =
+      readPage('docs/client.md').blocks.find(({ text }) => text.includes('EnvHttpProxyAgent')) ?? {};
+    const path = await file('proxied.mts', `${text}\nconsole.log((await sluice.messages.send('hello')).status);`);
+    const outfile = join(folder, 'proxied.mjs');
+    await build({ entryPoints: [path], outfile, format: 'esm' });
+    await symlink(join(ROOT, 'node_modules/undici'), join(folder, 'node_modules/undici'));
+    const env = {
+      SLUICE_API_KEY: account.key,
+      SLUICE_BASE_URL: 'http://sluice.invalid',
+      HTTP_PROXY: await proxy.start(),
+    };
+    try {
+      const { stdout } = await promisify(execFile)(process.execPath, [outfile], { cwd: folder, env });
+      expect([stdout, proxy.asked]).toEqual(['queued\n', ['sluice.invalid:80']]);
+    } finally {
+      proxy.stop();
+    }
   });
 
   it('has what a reader expects, and no sources', async () => {

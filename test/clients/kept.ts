@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { faultOf, Programs, TEXTS } from '../docs/programs.js';
+import { ForwardProxy } from '../support/forward-proxy.js';
 import { COMPRESSED, ENDLESS, FINAL, FLOODS, PASSING, type Fault } from '../support/hostile-proxy.js';
 import { describeUnless } from '../support/skipping.js';
 
@@ -37,9 +38,9 @@ export function describeClient({ language, needs, prepare, command, env, canForg
       rmSync(folder, { recursive: true, force: true });
     });
 
-    const does = async <T>(task: object): Promise<T> => {
+    const does = async <T>(task: object, more: Readonly<Record<string, string>> = {}): Promise<T> => {
       const [program, args] = command(folder);
-      const { code, output } = await programs.start(program, args, env, JSON.stringify(task)).ended();
+      const { code, output } = await programs.start(program, args, { ...env, ...more }, JSON.stringify(task)).ended();
       if (code !== 0) throw new Error(`It ended with ${String(code)}:\n${output.join('\n')}`);
       return JSON.parse(output[0]) as T;
     };
@@ -175,6 +176,20 @@ export function describeClient({ language, needs, prepare, command, env, canForg
       const handled = await does<[string, number][]>({ ...task, url: programs.proxy.with(...faults) });
       expect(handled.map(([text]) => text).sort()).toEqual([...texts].sort());
       expect([...(await stored()).values()].map(({ status }) => status)).toEqual(texts.map(() => 'delivered'));
+    });
+
+    it('sends by the proxy of the environment', async () => {
+      const proxy = new ForwardProxy(api.url);
+      const env = { HTTP_PROXY: await proxy.start(), NO_PROXY: '127.0.0.1' };
+      try {
+        const cases = ['http://sluice.invalid', 'http://127.0.0.1:2'].map((url) => ({ text: 'hello', url, tries: 1 }));
+        const [sent, direct] = await does<Sent[]>({ do: 'send', cases }, env);
+        expect((await stored()).get(sent?.id ?? '')?.text).toBe('hello');
+        expect(direct).toEqual({ id: null, error: 'connection_failed' });
+        expect(proxy.asked).toEqual(['http://sluice.invalid/messages']);
+      } finally {
+        proxy.stop();
+      }
     });
 
     it('verifies the signature of a webhook', async () => {

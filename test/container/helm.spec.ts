@@ -34,13 +34,18 @@ interface Egress {
   readonly to?: readonly { readonly ipBlock: { readonly cidr: string; readonly except?: readonly string[] } }[];
 }
 
+interface Metric {
+  readonly name: string;
+  readonly selector: { readonly matchLabels: { readonly state: string } };
+}
+
 interface Resource {
   readonly kind: string;
   readonly metadata: { readonly name: string };
   readonly spec: {
     readonly template: { readonly spec: PodSpec };
     readonly egress: readonly Egress[];
-    readonly metrics: readonly { readonly external: { readonly metric: { readonly name: string } } }[];
+    readonly metrics: readonly { readonly external: { readonly metric: Metric } }[];
   };
 }
 
@@ -75,10 +80,13 @@ describeUnless(NO_HELM)('The Helm chart', () => {
     const scaler = render(...ALL_OPTIONS).find(
       ({ kind, metadata }) => kind === 'HorizontalPodAutoscaler' && metadata.name === 'test-worker',
     );
-    const scaledBy = scaler?.spec.metrics.map(({ external }) => external.metric.name);
-    expect(scaledBy).toEqual(['sluice_queue_jobs', 'sluice_webhook_connections']);
-    const documented = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8');
-    for (const name of scaledBy ?? []) expect(documented).toContain(name);
+    const scaledBy = scaler?.spec.metrics.map(({ external }) => external.metric) ?? [];
+    expect(scaledBy.map(({ name }) => name)).toEqual(['sluice_queue_jobs', 'sluice_webhook_connections']);
+    const documented = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8').split('\n');
+    for (const { name, selector } of scaledBy) {
+      const row = documented.find((line) => line.startsWith(`| \`${name}\``));
+      expect(row).toMatch(new RegExp(`\\| \`state\` .*\`${selector.matchLabels.state}\``));
+    }
   });
 
   it('gives each pod minimal rights', () => {

@@ -73,8 +73,8 @@ export default [
   {
     what: 'a key that is refused has the exit code of a failure',
     file: ERRORS,
-    find: 'error instanceof AuthenticationError || error instanceof PermissionError) return EXIT.refused;',
-    replace: 'error instanceof PermissionError) return EXIT.refused;',
+    find: 'error instanceof AuthenticationError || error instanceof PermissionError',
+    replace: 'error instanceof PermissionError',
     tests: [ERRORS_SPEC],
   },
   {

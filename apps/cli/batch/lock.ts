@@ -1,7 +1,7 @@
 import { linkSync, readFileSync, readlinkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
-import { codeOf, createFolder, fileError, readIfAny } from '../files/private-file.js';
+import { codeOf, createPrivateFolder, fileError, readIfAny } from '../files/private-file.js';
 import { CliError } from '../support/exit-codes.js';
 
 /**
@@ -23,7 +23,7 @@ export function lock(path: string): void {
   const file = `${path}.lock`;
   const own = holderOf(process.pid);
   try {
-    createFolder(dirname(file));
+    createPrivateFolder(dirname(file));
     while (!create(file, JSON.stringify(own))) takeOver(file, own);
   } catch (error) {
     if (error instanceof CliError) throw error;

@@ -25,6 +25,8 @@ const WATCH_MS = 5_000;
 /** Characters of a text: more than a line of most terminals. */
 const PREVIEW = 500;
 const NONE = 'There are no such messages.';
+/** Of a delivery to an endpoint. */
+const ENDED = ['failed', 'delivered'];
 
 export function addList(program: Command, context: Context): void {
   const list = program
@@ -33,9 +35,9 @@ export function addList(program: Command, context: Context): void {
     .description('List messages, newest first')
     .addOption(new Option('-s, --status <status>', 'only messages with this status').choices(STATUSES))
     .addOption(
-      new Option('-e, --endpoint <id>', 'only messages whose delivery to this endpoint has failed, or has --status')
+      new Option('-e, --endpoint <id>', 'only messages for this endpoint; --status is then that of the delivery to it')
         .argParser(id('ep'))
-        .implies({ status: 'failed' }),
+        .conflicts('type'),
     )
     .addOption(typeFilterOption('messages'))
     .addOption(timeOption('--since <time>', 'only messages that were accepted from this time on'))
@@ -47,17 +49,19 @@ export function addList(program: Command, context: Context): void {
       if (watch === true && (!output.isTerminal || output.isJson)) {
         list.error('error: --watch is for terminals: sluice tail prints each change, also with --json');
       }
+      if (endpoint !== undefined && !ENDED.includes(filter.status ?? 'failed')) {
+        list.error('error: with --endpoint, --status must be failed or delivered');
+      }
       const sluice = context.sluice();
       // What programs read is whole.
       const preview = output.isTerminal && !output.isJson ? PREVIEW : undefined;
-      const messages = sluice.messages.list({ ...filter, endpointId: endpoint, limit: Math.min(limit, 100), preview });
-      const pages = () => firstOf(messages, limit);
-      if (watch !== true) return output.list(pages(), MESSAGE_COLUMNS, NONE);
+      const newest = (count: number) =>
+        firstOf(sluice.messages.list({ ...filter, endpointId: endpoint, limit: Math.min(count, 100), preview }), count);
+      if (watch !== true) return output.list(newest(limit), MESSAGE_COLUMNS, NONE);
       return whenChanged(context, async () => {
         const loaded = [];
-        for await (const page of pages()) loaded.push(page);
-        output.clear();
-        await output.list(loaded, MESSAGE_COLUMNS, NONE);
+        for await (const page of newest(Math.min(limit, output.height))) loaded.push(...page);
+        output.screen(loaded, MESSAGE_COLUMNS, NONE);
       });
     });
   withExamples(

@@ -118,6 +118,7 @@ export function addMessages(program: Command, context: Context): void {
       if (since === undefined && type !== undefined) retry.error('error: --type requires --since');
       if (since === undefined) return each(ids, context, (sluice, id) => sluice.messages.retry(id));
       const filter = { since, until: until ?? new Date().toISOString(), type };
+      if (since >= filter.until) retry.error('error: --since must be in the past');
       const retried = await context.sluice().messages.retryAll(filter);
       context.output.result(retried, () => `${count(retried.count, 'message')} queued again.`);
       return undefined;

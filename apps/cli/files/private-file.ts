@@ -1,17 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  readlinkSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, readFileSync, readlinkSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { createFolder } from '#platform/process/create-folder.js';
 import { CliError, EXIT, type ExitCode } from '../support/exit-codes.js';
 
 /**
@@ -62,7 +53,7 @@ export function writePrivately(path: string, text: string): void {
   const file = targetOf(path);
   const temporary = `${file}.${randomBytes(4).toString('hex')}`;
   try {
-    createFolder(dirname(file));
+    createPrivateFolder(dirname(file));
     writeFileSync(temporary, `${text}\n`, { mode: 0o600, flush: true });
     // An unusual umask could have removed the owner's rights.
     chmodSync(temporary, 0o600);
@@ -73,19 +64,9 @@ export function writePrivately(path: string, text: string): void {
   }
 }
 
-/**
- * Creates a folder, and those above it, that only their owner may read. The option `recursive` of Node.js would never end
- * where a file system has no new folders, such as /proc.
- */
-export function createFolder(path: string): void {
-  if (existsSync(path)) return;
-  if (dirname(path) !== path) createFolder(dirname(path));
-  try {
-    mkdirSync(path, { mode: 0o700 });
-  } catch (error) {
-    // Another process may have been faster.
-    if (codeOf(error) !== 'EEXIST' || !existsSync(path)) throw error;
-  }
+/** Creates a folder, and those above it, that only their owner may read. */
+export function createPrivateFolder(path: string): void {
+  createFolder(path, 0o700);
 }
 
 /** Where links lead from a path; a last one may lead to a file that does not exist yet. */

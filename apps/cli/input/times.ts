@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 
 const FORM =
   /^([1-9]\d{3})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)?)?$/;
@@ -6,6 +6,14 @@ const FORM =
 /** An option that takes a time. */
 export function timeOption(flags: string, description: string): Option {
   return new Option(flags, `${description}; in local time unless it ends with Z or an offset`).argParser(instant);
+}
+
+/** Refuses a period of `--since` and `--until` that is empty. */
+export function requirePeriod(command: Command): void {
+  const { since, until } = command.opts<{ readonly since?: string; readonly until?: string }>();
+  if (since !== undefined && until !== undefined && since >= until) {
+    command.error('error: --until must be after --since');
+  }
 }
 
 /**

@@ -51,7 +51,11 @@ function addReads(server: McpServer, { messages, account }: Sluice): void {
         type: type.optional(),
         since: time.optional().describe('accepted at this time or later'),
         until: time.optional().describe('accepted before this time'),
-        endpointId: endpointId.optional().describe('whose delivery to this endpoint has failed; needs status failed'),
+        endpointId: endpointId
+          .optional()
+          .describe(
+            'for this endpoint: status, failed or delivered, is then that of the delivery to it; not with type',
+          ),
         limit: z.int().min(1).max(100).default(20),
         cursor: z.string().optional().describe('nextCursor of the page before'),
       },

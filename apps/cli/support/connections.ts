@@ -38,7 +38,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
 
 /** Why there was no response, in a sentence. */
 export function connectionSentence({ message, cause }: ConnectionError): string {
-  const sentence = sentenceOf(causeIn(cause)) ?? message;
+  const sentence = sentenceOf(causeIn(cause)) ?? message.replace(/(?<!\.)$/, '.');
   const { url, proxy = null } = failedRequest(cause) ?? {};
   if (proxy !== null) return `${sentence} ${proxy} is set: is the proxy right?`;
   // As a server does that expects TLS.

@@ -12,6 +12,7 @@ import { CliError, EXIT } from './exit-codes.js';
 import { Output } from './output.js';
 
 const details = { message: 'It failed.', requestId: 'the-request' };
+const strange = { message: 'It is not from Sluice.', code: 'unexpected_response' };
 
 describe('A failed command', () => {
   let err = '';
@@ -24,6 +25,8 @@ describe('A failed command', () => {
   it.each([
     ['an unknown key', new AuthenticationError({ ...details, code: 'unauthorized', status: 401 }), EXIT.refused],
     ['a missing scope', new PermissionError({ ...details, code: 'insufficient_scope', status: 403 }), EXIT.refused],
+    ['a proxy that wants a password', new AuthenticationError({ ...strange, status: 401 }), EXIT.failed],
+    ['a wall', new PermissionError({ ...strange, status: 403 }), EXIT.failed],
     ['no key', new CliError('You have no key.', EXIT.refused), EXIT.refused],
     ['a limit', new RateLimitError({ ...details, code: 'rate_limit_exceeded', status: 429 }), EXIT.limited],
     ['a full storage', new ServerError({ ...details, code: 'storage_full', status: 507 }), EXIT.limited],
@@ -40,6 +43,19 @@ describe('A failed command', () => {
     err = '';
     expect(report(error, new Output(true))).toBe(exitCode);
     expect(JSON.parse(err)).toMatchObject({ error: { message: error.message } });
+  });
+
+  it('takes no answer of another service for that of Sluice', () => {
+    report(new AuthenticationError({ ...strange, status: 401 }), new Output(false));
+    expect(err).toBe('error: It is not from Sluice. (unexpected_response)\n');
+  });
+
+  it('ends each sentence', () => {
+    report(
+      new ConnectionError({ message: 'GET / failed: fetch failed', code: 'connection_failed' }),
+      new Output(false),
+    );
+    expect(err).toMatch(/^error: GET \/ failed: fetch failed\. Is this/);
   });
 
   it('names the item that has failed', () => {

@@ -44,14 +44,21 @@ const INCOMPLETE =
   'The response lacks what this command shows: is the service Sluice, and about as new as this program?';
 
 function exitCodeOf(error: SluiceError): ExitCode {
-  if (error instanceof AuthenticationError || error instanceof PermissionError) return EXIT.refused;
+  if ((error instanceof AuthenticationError || error instanceof PermissionError) && isFromSluice(error)) {
+    return EXIT.refused;
+  }
   if (error instanceof RateLimitError || error.code === 'storage_full') return EXIT.limited;
   return error instanceof ConnectionError || (error.status ?? 0) >= 500 ? EXIT.unavailable : EXIT.failed;
 }
 
+/** A proxy that asks for a password of its own says nothing about the key. */
+function isFromSluice({ code }: SluiceError): boolean {
+  return code !== 'unexpected_response';
+}
+
 /** The service explains its errors to programs; people need other remedies. */
 function sentenceOf(error: SluiceError): string {
-  if (error instanceof AuthenticationError) {
+  if (error instanceof AuthenticationError && isFromSluice(error)) {
     return (
       'The API key is unknown, expired or revoked. Run sluice login with a valid one (for operators, sluice login ' +
       '--operator), or set SLUICE_API_KEY (SLUICE_ADMIN_API_KEY).'

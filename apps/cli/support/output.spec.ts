@@ -93,7 +93,7 @@ describe('Output', () => {
       expect(out.includes('\u001b[')).toBe(colours);
       expect(err.includes('\u001b[')).toBe(colours);
       [out, err] = ['', ''];
-      output.clear();
+      output.screen([], [], 'none');
       output.progress().show(0.5, 'half');
       expect(out !== '').toBe(sequences);
       expect(err.includes('\u001b[2K')).toBe(sequences);
@@ -101,6 +101,26 @@ describe('Output', () => {
       process.env.TERM = TERM;
       for (const restore of restores) restore();
     }
+  });
+
+  it.each([
+    [24, 20, 20],
+    [24, 30, 22],
+    [3, 30, 1],
+    [1, 30, 1],
+    [undefined, 30, 30],
+  ])('shows of a list in a terminal of %s lines, of %i rows, the first %i', (lines, rows, shown) => {
+    const texts = Array.from({ length: rows }, (_, at) => `row ${at}`);
+    const terminal = { isTTY: true, columns: 60, rows: lines };
+    Object.assign(process.stdout, terminal);
+    try {
+      new Output(false).screen(rowsOf(...texts), columns, 'none');
+    } finally {
+      for (const name of Object.keys(terminal)) Reflect.deleteProperty(process.stdout, name);
+    }
+    expect(out.match(/row \d+/g)).toEqual(texts.slice(0, shown));
+    // What was there before the command stays where the terminal keeps it.
+    expect(out).not.toContain('\u001b[3J');
   });
 
   it('writes a result as a line of JSON with --json, else as text', () => {

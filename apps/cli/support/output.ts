@@ -122,9 +122,21 @@ export class Output {
     return new Progress(this.err);
   }
 
-  /** Empties the terminal, if that can be done. */
-  clear(): void {
-    if (!isDumb()) this.out.write('\u001b[2J\u001b[3J\u001b[H');
+  /** A list in place of what the terminal shows: the first rows, as many as fit. */
+  screen<Row>(rows: readonly Row[], columns: readonly Column<Row>[], none: string): void {
+    if (!isDumb()) this.out.write('\u001b[2J\u001b[H');
+    let shown = this.table(rows, columns, true);
+    // The cursor is in the last line.
+    for (let count = rows.length - 1; count > 0 && shown.split('\n').length >= this.height; count--) {
+      shown = this.table(rows.slice(0, count), columns, true);
+    }
+    if (rows.length === 0) this.note(none);
+    else this.line(shown);
+  }
+
+  /** Lines of the terminal. */
+  get height(): number {
+    return this.out.rows ?? Infinity;
   }
 
   get isTerminal(): boolean {

@@ -1,5 +1,5 @@
 import { MESSAGE_COLUMNS } from './messages.js';
-import { tableOf, type Column } from './table.js';
+import { columnsOf, tableOf, type Column } from './table.js';
 
 const NOW = new Date('2026-11-21T09:30:00Z');
 const ID = 'msg_01m7z3xhqzeywbegcvm7ee64q0';
@@ -53,6 +53,20 @@ describe('The list of messages', () => {
       `${ID}  processing  5m   1`,
       `  ${'x'.repeat(57)}…`,
     ]);
+  });
+
+  it.each([
+    ['漢字かなカナ한글、。', 20],
+    ['ｆｕｌｌ　width', 15],
+    ['👩‍👩‍👧 🇩🇪 ❤️ ok', 11],
+    ['e\u0301a\u0308 Grüße …', 10],
+  ])('cuts %j where it would be wider than the terminal: it takes %i columns', (text, width) => {
+    expect(columnsOf(text)).toBe(width);
+    const [, , line = ''] = table(60, row({ message: `${text} `.repeat(20) }));
+    expect([line.at(-1), columnsOf(line) > 57, columnsOf(line) <= 60]).toEqual(['…', true, true]);
+    const types = [text, 'x'].map((type) => row({ type, message: 'end' }));
+    for (const line of table(160, ...types).slice(1))
+      expect(columnsOf(line)).toBe(columnsOf(table(160, ...types)[1] ?? ''));
   });
 
   it('keeps short messages beside the rest', () => {

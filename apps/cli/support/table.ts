@@ -70,7 +70,7 @@ function measured<Row>(
 ): Measured {
   const [heading, text] = short ?? [long, textOf];
   const cells = rows.map((row) => visible(text(row)));
-  const width = Math.max(heading.length, ...cells.map(({ length }) => length));
+  const width = Math.max(heading.length, ...cells.map(columnsOf));
   const styles = rows.map((row) => style?.(row) ?? 'reset');
   return { heading, cells, styles, width, isOptional, minWidth };
 }
@@ -100,13 +100,41 @@ function lineOf(cells: readonly (readonly [text: string, style: Style, width: nu
       const isLast = at === cells.length - 1;
       const room = Math.max(options.columns - used, LEAST);
       used += width + GAP;
-      return options.paint(style, isLast ? cut(text, room) : text.padEnd(width + GAP));
+      return options.paint(style, isLast ? cut(text, room) : text + ' '.repeat(width + GAP - columnsOf(text)));
     })
     .join('');
 }
 
 /** A text that is cut where there is no room for it. */
 export function cut(text: string, room: number): string {
-  const characters = Array.from(text);
-  return characters.length <= room ? text : `${characters.slice(0, Math.max(room - 1, 0)).join('')}…`;
+  if (columnsOf(text) <= room) return text;
+  let start = '';
+  let used = 1;
+  for (const character of charactersOf(text)) {
+    used += widthOfCharacter(character);
+    if (used > room) break;
+    start += character;
+  }
+  return `${start}…`;
 }
+
+/** The columns of a terminal that a text takes: East Asian characters and emoji take two. */
+export function columnsOf(text: string): number {
+  return ASCII.test(text) ? text.length : charactersOf(text).reduce((sum, one) => sum + widthOfCharacter(one), 0);
+}
+
+/** As people count them: with their accents, and a family of emoji is one. */
+function charactersOf(text: string): readonly string[] {
+  return Array.from(SEGMENTER.segment(text), ({ segment }) => segment);
+}
+
+function widthOfCharacter(character: string): number {
+  if (INVISIBLE.test(character)) return 0;
+  return WIDE.test(character) ? 2 : 1;
+}
+
+const SEGMENTER = new Intl.Segmenter();
+const ASCII = /^[ -~]*$/;
+const INVISIBLE = /^[\p{Mn}\p{Me}\p{Cf}]+$/u;
+const WIDE =
+  /^(?:[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\p{Emoji_Presentation}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]|.\ufe0f)/u;

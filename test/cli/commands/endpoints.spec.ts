@@ -23,6 +23,18 @@ describe('The commands for endpoints', () => {
     expect(await cli.run(['endpoints', 'get', id])).toMatchObject({ code: 1, stdout: '' });
   });
 
+  it('lists the messages for an endpoint, also those that wait, and by the status of the delivery to it', async () => {
+    const { id } = await cli.json<{ id: string }>('endpoints', 'create', 'https://example.com/listed');
+    await cli.run(['delivery', 'webhooks']);
+    await cli.run(['send', 'for the endpoint']);
+    await cli.run(['delivery', 'handler']);
+    const sent = expect.stringMatching(/^msg_\w+\tqueued\t.*for the endpoint\n$/) as string;
+    expect((await cli.run(['list', '--endpoint', id])).stdout).toEqual(sent);
+    for (const status of ['failed', 'delivered']) {
+      expect(await cli.json('list', '--endpoint', id, '--status', status)).toEqual([]);
+    }
+  });
+
   it('says which messages an endpoint gets, and what is sent along', async () => {
     const types = ['--type', 'order.*', '--type', 'sluice.message.failed'];
     const headers = ['--header', 'X-Tenant: a: b', '--header', 'Authorization:Bearer hidden'];
