@@ -2,24 +2,12 @@ import type { JobJson, PostgresQueueBackend, RedisQueueBackend } from 'bullmq';
 import { Batcher } from '#platform/concurrency/batcher.js';
 import { FIRST_TURN, NO_TURN } from '../../../application/fair-scheduler.js';
 import type { WorkerPlaces } from '../worker-places.js';
-import { JobsAhead } from './jobs-ahead.js';
-
-/** One of the jobs that a worker runs at the same time. */
-export interface Slot {
-  /** The job that the worker has completed; null for a new slot. */
-  readonly jobId: string | null;
-  /** Locks that job, and the next one. */
-  readonly token: string;
-  readonly takesNext: boolean;
-}
+import { JobsAhead, type Next, type Slot } from './jobs-ahead.js';
 
 /** Slots of one batch. */
 const MAX_SLOTS = 500;
 
 type Backend = PostgresQueueBackend | RedisQueueBackend;
-
-/** A job, its id, milliseconds to wait for the rate limit, and when the next delayed job is due. */
-export type Next = Awaited<ReturnType<PostgresQueueBackend['moveToActive']>>;
 
 export interface Exchanged {
   readonly hasEnded: boolean;

@@ -1,4 +1,16 @@
-import type { Next, Slot } from './batching.js';
+import type { PostgresQueueBackend } from 'bullmq';
+
+/** One of the jobs that a worker runs at the same time. */
+export interface Slot {
+  /** The job that the worker has completed; null for a new slot. */
+  readonly jobId: string | null;
+  /** Locks that job, and the next one. */
+  readonly token: string;
+  readonly takesNext: boolean;
+}
+
+/** A job, its id, milliseconds to wait for the rate limit, and when the next delayed job is due. */
+export type Next = Awaited<ReturnType<PostgresQueueBackend['moveToActive']>>;
 
 /** Jobs that a worker takes ahead at most: others that were woken at the same time get their share. */
 const MAX_AHEAD = 10;
