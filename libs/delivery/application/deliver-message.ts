@@ -125,15 +125,9 @@ export class DeliverMessage {
     if (next === 'never' || claimed.isLastAttempt(this.terms)) {
       return this.settle('failed', claimed, claimed.fail(reason, at), { kind: 'failed', reason }, stopping);
     }
-    const afterMs = next === null ? backoff(this.terms, claimed.attemptsUsed + 1, this.random()) : this.bounded(next);
+    const afterMs = next ?? backoff(this.terms, claimed.attemptsUsed + 1, this.random());
     const again = claimed.requeue(reason, at, new Date(at.getTime() + afterMs));
     return this.settle('retried', claimed, again, { kind: 'again', afterMs }, stopping);
-  }
-
-  // A handler may have computed it from a remote response, so it can be any number.
-  private bounded(afterMs: number): number {
-    const { maxBackoffMs } = this.terms;
-    return Number.isNaN(afterMs) ? maxBackoffMs : Math.round(Math.min(Math.max(afterMs, 0), maxBackoffMs));
   }
 
   /** @returns null when the message was delivered */
@@ -161,7 +155,7 @@ export class DeliverMessage {
       };
       return (await withTimeout(handled, attemptTimeoutMs, end, stopping)) ?? null;
     } catch (error) {
-      return { reason: reasonOf(error), next: nextAttemptAfter(error) };
+      return { reason: reasonOf(error), next: nextAttemptAfter(error, this.terms.maxBackoffMs) };
     } finally {
       this.observer.handled(performance.now() - startedAt);
     }

@@ -4,12 +4,15 @@ import { toReason } from '#messages/index.js';
  * When the next attempt starts after an error of a handler: `never`, after a number of milliseconds, or null for the
  * time from the settings. Errors are distinguished by their names, because a handler outside of Sluice has its own
  * classes.
+ * @param maxMs the longest wait. It is also that of an invalid time: a handler may have computed it from a remote response.
  */
-export function nextAttemptAfter(error: unknown): number | 'never' | null {
+export function nextAttemptAfter(error: unknown, maxMs: number): number | 'never' | null {
   try {
     if (!(error instanceof Error)) return null;
     if (error.name === 'GiveUp') return 'never';
-    return error.name === 'RetryDelivery' && 'afterMs' in error ? Number(error.afterMs) : null;
+    if (error.name !== 'RetryDelivery' || !('afterMs' in error)) return null;
+    const afterMs = Number(error.afterMs);
+    return Number.isNaN(afterMs) ? maxMs : Math.round(Math.min(Math.max(afterMs, 0), maxMs));
   } catch {
     // Anything can be thrown, even an error whose properties throw.
     return null;
