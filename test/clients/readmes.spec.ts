@@ -25,8 +25,10 @@ function installPython(): string | null {
   if (spawnSync('python3', ['-m', 'venv', join(folder, 'python')]).status !== 0) return 'Python: there is no venv.';
   // It builds in the folder of the sources.
   cpSync(join(ROOT, 'clients/python'), join(folder, 'clients/python'), { recursive: true });
-  const env = { ...process.env, PATH: `${PYTHON}:${process.env.PATH ?? ''}`, PIP_DISABLE_PIP_VERSION_CHECK: '1' };
-  const [install = ''] = blocksOf('clients/python/README.md', 'sh');
+  const [command = ''] = blocksOf('clients/python/README.md', 'sh');
+  // By this Python, whatever `pip` is found first: it must not change that of the machine.
+  const install = command.replace(/^pip /, `'${PYTHON}/python' -m pip `);
+  const env = { ...process.env, PIP_DISABLE_PIP_VERSION_CHECK: '1', PIP_REQUIRE_VIRTUALENV: '1' };
   const { status, stderr } = spawnSync('bash', ['-ec', install], { cwd: folder, env, encoding: 'utf8' });
   if (status === 0) return null;
   if (/setuptools|connection/i.test(stderr)) return 'Python: PyPI cannot be reached.';
