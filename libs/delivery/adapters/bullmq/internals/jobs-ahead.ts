@@ -45,8 +45,6 @@ export class JobsAhead {
     for (const [index, { token }] of slots.entries()) {
       const next = results[index] ?? null;
       if (next !== null) this.results.set(token, next);
-      // The worker asks no further.
-      if (!next?.[1]) break;
     }
     setImmediate(() => {
       for (const { token } of slots) {
