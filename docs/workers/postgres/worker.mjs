@@ -3,7 +3,8 @@ import { createPostgresBackend, withBackend } from 'bullmq';
 import pg from 'pg';
 
 const { DATABASE_URL: connectionString, QUEUE_NAME = 'messages' } = process.env;
-const connection = new pg.Pool({ connectionString, options: '-c search_path=bullmq' });
+const options = '-c search_path=bullmq -c default_transaction_isolation=read\\ committed';
+const connection = new pg.Pool({ connectionString, options });
 const { Worker } = withBackend(createPostgresBackend);
 const worker = new Worker(QUEUE_NAME, deliver, {
   ...{ connection, concurrency: 10, lockDuration: 10_000, stalledInterval: 5_000 },
