@@ -26,6 +26,7 @@ import { existingSignupPlan } from './adapters/postgres/existing-plan.js';
 import { openKeySecrets } from './adapters/postgres/open-key-secrets.js';
 import { PostgresAccounts } from './adapters/postgres/postgres-accounts.js';
 import { PostgresPlans } from './adapters/postgres/postgres-plans.js';
+import type { AccountsSettings } from './settings.js';
 import { Accounts } from './application/accounts.js';
 import { Audit } from './application/audit.js';
 import { AuthenticateCaller, AUTHENTICATED } from './application/authenticate-caller.js';
@@ -53,7 +54,11 @@ const core: FactoryProvider[] = [
   { provide: KeySecrets, useFactory: openKeySecrets, inject: [SETTINGS, Database] },
   provide(LastUsedTracker, [Accounts]),
   provide(AuthenticateCaller, [Accounts, KeySecrets, Clock, LastUsedTracker]),
-  { provide: Plans, useFactory: (database: Database) => PostgresPlans.open(database), inject: [Database] },
+  {
+    provide: Plans,
+    useFactory: (database: Database, settings: AccountsSettings) => PostgresPlans.open(database, settings),
+    inject: [Database, SETTINGS],
+  },
   { provide: SIGNUP_PLAN, useFactory: existingSignupPlan, inject: [SETTINGS, Plans] },
   provide(SignUp, [Accounts, Plans, SIGNUP_PLAN, KeySecrets, Ids, Clock]),
   provide(CreateApiKey, [Accounts, KeySecrets, Ids, Clock]),

@@ -37,6 +37,8 @@ export interface HeldMessage {
 
 /** How long a server may wait for messages. */
 const WAIT_SECONDS = 20;
+/** A lease is extended after this part of its time. */
+const EXTEND_AFTER = 0.5;
 /** How long the end of a loop may take. */
 const RELEASE_MS = 5_000;
 
@@ -184,7 +186,7 @@ class Held implements HeldMessage {
     const { id, leaseToken } = this.#lease;
     try {
       for (;;) {
-        await sleep(this.#seconds * 500, settled, true);
+        await sleep(this.#seconds * EXTEND_AFTER * 1_000, settled, true);
         const sentAt = performance.now();
         await within(this.#expiresAt - sentAt, leaseLost(this.#lease), settled, (signal) =>
           this.#leases.extend(id, leaseToken, this.#seconds, { signal, ...UNBOUNDED }),

@@ -96,9 +96,9 @@ export default [
   },
   {
     what: 'the last use of a key is recorded once and never again',
-    file: AUTHENTICATE,
-    find: 'entry.usedMinute !== minute',
-    replace: 'entry.usedMinute === undefined',
+    file: 'libs/accounts/application/last-used-tracker.ts',
+    find: 'minute !== before',
+    replace: 'before === undefined',
     tests: [AUTHENTICATE_SPEC],
   },
   {
@@ -341,7 +341,7 @@ export default [
   },
   {
     what: 'the plan of new accounts is deleted',
-    file: 'libs/accounts/adapters/http/plans.controller.ts',
+    file: 'libs/accounts/adapters/postgres/postgres-plans.ts',
     find: "if (name === this.signupPlan) throw planInUse('new accounts get it (SIGNUP_PLAN).');",
     replace: '',
     tests: [PLANS_SPEC],

@@ -28,11 +28,9 @@ export const AUTHENTICATED = Symbol('authenticated');
 interface CacheEntry {
   readonly caller: Caller | null;
   readonly expiresAt: Date | null;
-  /** When its last use was recorded: in minutes since 1970. */
+  /** The minute of its last use, as the tracker returned it. */
   usedMinute?: number;
 }
-
-const MINUTE_MS = 60_000;
 
 interface Lookup {
   /** In milliseconds of `performance.now()`. */
@@ -85,9 +83,7 @@ export class AuthenticateCaller {
     if (caller === null) return null;
     const now = this.clock.now();
     if (expiresAt !== null && expiresAt <= now) return null;
-    const minute = Math.floor(now.getTime() / MINUTE_MS);
-    if (entry.usedMinute !== minute) this.lastUsed.record(caller.keyId, new Date(minute * MINUTE_MS));
-    entry.usedMinute = minute;
+    entry.usedMinute = this.lastUsed.record(caller.keyId, now, entry.usedMinute);
     return caller;
   }
 

@@ -1,6 +1,9 @@
 import type { BackgroundTask } from '#kernel/background-task.js';
 import type { Accounts } from './accounts.js';
 
+/** Uses are recorded to the minute, since each record is a write. */
+const MINUTE_MS = 60_000;
+
 /** Stores when keys were last used. */
 export class LastUsedTracker implements BackgroundTask {
   readonly intervalMs = 2_000;
@@ -8,8 +11,15 @@ export class LastUsedTracker implements BackgroundTask {
 
   constructor(private readonly accounts: Pick<Accounts, 'saveLastUses'>) {}
 
-  record(keyId: string, at: Date): void {
-    this.pending.set(keyId, at);
+  /**
+   * Records a use, unless another one in the same minute was recorded.
+   * @param before the minute of the use before, as this returned it
+   * @returns the minute of this one, since 1970
+   */
+  record(keyId: string, at: Date, before?: number): number {
+    const minute = Math.floor(at.getTime() / MINUTE_MS);
+    if (minute !== before) this.pending.set(keyId, new Date(minute * MINUTE_MS));
+    return minute;
   }
 
   /** Writes what is pending. What cannot be written is dropped; the key is recorded again in another minute. */

@@ -40,7 +40,7 @@ export abstract class Plans {
 
   /**
    * @returns the plan as it was
-   * @throws DomainError `plan_not_found`, `plan_in_use` when an account has it, `plan_changed`
+   * @throws DomainError `plan_not_found`, `plan_in_use` when an account has it or new accounts get it, `plan_changed`
    */
   abstract remove(name: string, expected: Expected | null): Promise<Plan>;
 

@@ -8,9 +8,12 @@ import type { EventLog, MessageEvent, Position, StreamPlace, StreamPlaces } from
 export const MAX_STREAMS = 5;
 /** How often a process reads what is new. */
 const READ_EVERY_MS = 100;
-const RENEW_EVERY_MS = 5_000;
-/** How often it does so, and renews the places of streams, while the installation is quiet. */
+/** How often it does so while the installation is quiet. */
 const QUIET_EVERY_MS = 30_000;
+/** The place of a stream whose process has died is free after this long. */
+export const PLACE_LIFETIME_MS = 30_000;
+/** Places are renewed more often, also while the installation is quiet. */
+const RENEW_EVERY_MS = 5_000;
 const QUIET_RENEW_EVERY_MS = 20_000;
 export const HEARTBEAT_EVERY_MS = 15_000;
 /** A key that was revoked gets nothing more after a second. */

@@ -49,6 +49,11 @@ export interface Endpoint {
   readonly revision: number;
 }
 
+/** Sends requests to another URL. How long the one before has been failing says nothing about it. */
+export function moveTo(endpoint: Endpoint, url: string): Endpoint {
+  return url === endpoint.url ? endpoint : { ...endpoint, url, failingSince: null };
+}
+
 /** Enables an endpoint and forgets its failures, so that the time until it is disabled starts anew. */
 export function enable(endpoint: Endpoint): Endpoint {
   if (endpoint.enabled) return endpoint;

@@ -1,4 +1,4 @@
-import { Controller, Delete, Get, HttpCode, Inject, Param, Put, Query, Req, Res } from '@nestjs/common';
+import { Controller, Delete, Get, HttpCode, Param, Put, Query, Req, Res } from '@nestjs/common';
 import {
   IsInt,
   IsOptional,
@@ -20,8 +20,7 @@ import { pageOf, PAGING, readPage, type PageView } from '#platform/http/body/pag
 import { Field, header, Operation, Section } from '#platform/http/openapi/operation.js';
 import { Audit, difference } from '../../application/audit.js';
 import { Plans, type Expected, type UsedPlan } from '../../application/plans.js';
-import { SIGNUP_PLAN } from '../../application/sign-up.js';
-import { MAX_PLAN_ENDPOINTS, PLAN_NAME, planInUse, planNotFound } from '../../domain/plan.js';
+import { MAX_PLAN_ENDPOINTS, PLAN_NAME, planNotFound } from '../../domain/plan.js';
 import { limitsError } from '../../domain/request-limits.js';
 import { PLAN_NAME_SCHEMA, PLAN_PAGE, PLAN_VIEW, planView, TERMS, termsView } from './plan-views.js';
 
@@ -76,7 +75,6 @@ export class PlansController {
     private readonly plans: Plans,
     private readonly audit: Audit,
     private readonly repeats: Repeats,
-    @Inject(SIGNUP_PLAN) private readonly signupPlan: string,
   ) {}
 
   @Get()
@@ -180,7 +178,6 @@ export class PlansController {
   ): Promise<void> {
     const expected = expectedOf({ 'if-match': request.headers['if-match'] });
     const work = async () => {
-      if (name === this.signupPlan) throw planInUse('new accounts get it (SIGNUP_PLAN).');
       const before = termsView(await this.plans.remove(name, expected));
       const change = { action: 'plan.deleted', subject: name, accountId: null, before, after: null };
       return { result: undefined, change };

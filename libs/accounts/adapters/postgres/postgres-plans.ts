@@ -3,6 +3,7 @@ import type { Page } from '#kernel/page.js';
 import type { Database } from '#platform/database/database.js';
 import { FOREIGN_KEY_VIOLATION, sqlState } from '#platform/database/errors.js';
 import type { Repositories } from '#platform/database/repositories.js';
+import type { AccountsSettings } from '../../settings.js';
 import { Plans, type Expected, type PutResult, type UsedPlan } from '../../application/plans.js';
 import {
   hasTerms,
@@ -41,12 +42,15 @@ const REMOVE = 'DELETE FROM sluice.plans WHERE name = $1';
 const OPERATORS = 'operator plans';
 
 export class PostgresPlans extends Plans {
-  private constructor(private readonly repositories: Repositories) {
+  private constructor(
+    private readonly repositories: Repositories,
+    private readonly signupPlan: string,
+  ) {
     super();
   }
 
-  static async open(database: Database): Promise<PostgresPlans> {
-    return new PostgresPlans(await database.repositories([]));
+  static async open(database: Database, { signup }: AccountsSettings): Promise<PostgresPlans> {
+    return new PostgresPlans(await database.repositories([]), signup.plan);
   }
 
   find(name: string): Promise<Plan | null> {
@@ -75,6 +79,7 @@ export class PostgresPlans extends Plans {
   }
 
   remove(name: string, expected: Expected | null): Promise<Plan> {
+    if (name === this.signupPlan) throw planInUse('new accounts get it (SIGNUP_PLAN).');
     return this.repositories.change(OPERATORS, async (manager) => {
       const plan = await one<Plan>(manager, LOCK, name);
       if (plan === null) throw planNotFound();

@@ -1,12 +1,13 @@
-import { MAX_STREAMS } from '../../application/event-streams.js';
+import { MAX_STREAMS, PLACE_LIFETIME_MS } from '../../application/event-streams.js';
 import { contentBytes, isDeleted, shownColumns } from '#messages/adapters/postgres/index.js';
 
 /** Of a page: events, and bytes of text unless it is one event. */
 const MAX_EVENTS = 100;
 const MAX_BYTES = 262_144;
 
-/** How long a place is kept without being renewed, and how long events are kept: as in the trigger that records them. */
-const PLACE_LIFETIME = `interval '30 seconds'`;
+const PLACE_LIFETIME = `interval '${PLACE_LIFETIME_MS} milliseconds'`;
+
+/** How long events are kept: as in the trigger that records them. */
 const LIFETIME = `interval '1 hour'`;
 
 /** All transactions before this one have ended: their events are visible, and no more are added. */

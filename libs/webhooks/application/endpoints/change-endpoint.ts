@@ -1,5 +1,5 @@
 import type { Clock } from '#kernel/clock.js';
-import { disable, enable, endpointNotFound, type Endpoint } from '../../domain/endpoint.js';
+import { disable, enable, endpointNotFound, moveTo, type Endpoint } from '../../domain/endpoint.js';
 import type { NewEndpoint } from './create-endpoint.js';
 import type { Endpoints } from './endpoints.js';
 import type { WebhookClient } from '../sending/webhook-client.js';
@@ -27,9 +27,7 @@ export class ChangeEndpoint {
     assertValid(this.client, changes);
     const endpoint = await this.endpoints.update(accountId, id, (before) => {
       const changed = {
-        ...before,
-        url: url ?? before.url,
-        failingSince: url === null || url === before.url ? before.failingSince : null,
+        ...moveTo(before, url ?? before.url),
         description: description ?? before.description,
         rateLimitPerSecond: rateLimitPerSecond ?? before.rateLimitPerSecond,
         types: types === null ? before.types : [...new Set(types)],
