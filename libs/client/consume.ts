@@ -37,8 +37,6 @@ export interface HeldMessage {
 
 /** How long a server may wait for messages. */
 const WAIT_SECONDS = 20;
-/** A lease is extended after this part of its time. */
-const EXTEND_AFTER = 0.5;
 /** How long the end of a loop may take. */
 const RELEASE_MS = 5_000;
 
@@ -180,13 +178,13 @@ class Held implements HeldMessage {
     }
   }
 
-  /** Extends the lease in good time, until the server has confirmed the end of the message. */
+  /** Extends the lease after half of its time, until the server has confirmed the end of the message. */
   async #keep(): Promise<void> {
     const settled = this.#settled.signal;
     const { id, leaseToken } = this.#lease;
     try {
       for (;;) {
-        await sleep(this.#seconds * EXTEND_AFTER * 1_000, settled, true);
+        await sleep(this.#seconds * 500, settled, true);
         const sentAt = performance.now();
         await within(this.#expiresAt - sentAt, leaseLost(this.#lease), settled, (signal) =>
           this.#leases.extend(id, leaseToken, this.#seconds, { signal, ...UNBOUNDED }),

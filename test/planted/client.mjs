@@ -174,8 +174,8 @@ export default [
   {
     what: 'the lease of a held message is not extended',
     file: CONSUME,
-    find: 'const EXTEND_AFTER = 0.5;',
-    replace: 'const EXTEND_AFTER = 5;',
+    find: 'await sleep(this.#seconds * 500, settled, true);',
+    replace: 'await sleep(this.#seconds * 5_000, settled, true);',
     tests: [CONSUME_SPEC],
   },
   {
