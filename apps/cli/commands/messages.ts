@@ -32,7 +32,7 @@ interface CancelOptions {
 }
 
 /** One request cancels at most so many. */
-const MAX_CANCELLED = 1_000_000;
+export const MAX_CANCELLED = 1_000_000;
 
 export function addMessages(program: Command, context: Context): void {
   addList(program, context);

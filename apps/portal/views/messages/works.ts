@@ -1,5 +1,6 @@
 import { ConflictError, NotFoundError, RateLimitError, type Message, type MessageStatus } from '#client/index.js';
 import { call, pause } from '../../connection.js';
+import { AT_ONCE } from './at-once.js';
 import type { Filter } from './filter.js';
 
 export const WORKS = ['retry', 'cancel', 'replay'] as const;
@@ -15,8 +16,6 @@ export const NOTHING_TO_REPLAY =
 /** As many are counted, each hundred of them by a request of the plan; the last pages of a list are long. */
 export const MAX_COUNTED = 1_000;
 const PAGE_SIZE = 100;
-/** If one request changes fewer, none are left. */
-const AT_ONCE: Readonly<Record<Work, number>> = { retry: 100_000, cancel: 1_000_000, replay: 1 };
 
 /** Whether all that match can be meant: endpoints have no messages to retry or cancel, but what they missed. */
 export function canDoAll(work: Work, { status, endpointId }: Filter): boolean {
