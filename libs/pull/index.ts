@@ -1,1 +1,1 @@
-export { FailExpiredLeases } from './application/fail-expired-leases.js';
+export { EndExpiredLeases } from './application/end-expired-leases.js';

@@ -7,7 +7,7 @@ import { provide, provideSetting } from '#platform/process/provide.js';
 import { LeasesController } from './adapters/http/leases.controller.js';
 import { LeaseMetrics } from './adapters/monitoring/lease-metrics.js';
 import { EndLeases } from './application/end-leases.js';
-import { FailExpiredLeases } from './application/fail-expired-leases.js';
+import { EndExpiredLeases } from './application/end-expired-leases.js';
 import { LeaseMessages } from './application/lease-messages.js';
 import { WaitingLeases } from './application/waiting-leases.js';
 
@@ -16,7 +16,7 @@ export { WaitingLeases };
 
 const RETRIES = Symbol('retries of rejected messages');
 
-const core = [provide(LeaseMetrics, [Metrics]), provide(FailExpiredLeases, [ExpiredLeases, LeaseMetrics])];
+const core = [provide(LeaseMetrics, [Metrics]), provide(EndExpiredLeases, [ExpiredLeases, LeaseMetrics])];
 
 const useCases = [
   provideSetting(RETRIES, ({ retries }: MessagesSettings) => retries),
@@ -37,12 +37,12 @@ export class PullModule {
       imports: [messages],
       controllers: [LeasesController],
       providers: [...core, ...useCases],
-      exports: [FailExpiredLeases],
+      exports: [EndExpiredLeases],
     };
   }
 
   /** @param messages the module that exports `ExpiredLeases` */
   static forWorker(messages: DynamicModule): DynamicModule {
-    return { module: PullModule, imports: [messages], providers: core, exports: [FailExpiredLeases] };
+    return { module: PullModule, imports: [messages], providers: core, exports: [EndExpiredLeases] };
   }
 }

@@ -7,7 +7,7 @@ import { Database } from '#platform/database/database.js';
 import { Metrics } from '#platform/observability/metrics.js';
 import { LOGGER } from '#platform/process/platform.module.js';
 import { provide, provideAs, provideSetting } from '#platform/process/provide.js';
-import { FailExpiredLeases } from '#pull/index.js';
+import { EndExpiredLeases } from '#pull/index.js';
 import { SettleUsage } from '#usage/index.js';
 import { addReconcilerGauges } from './adapters/monitoring/reconciler-metrics.js';
 import { ReconcilerMonitor } from './adapters/monitoring/reconciler-monitor.js';
@@ -43,7 +43,7 @@ export class UpkeepModule {
         provideAs(Partitions, PostgresPartitions, [Database]),
         provideAs(Reconciliation, PostgresReconciliation, [Database]),
         provide(Reconciler, [
-          ...([StrayMessages, JobQueue, Deliveries, Messages, EventLog, FailExpiredLeases] as const),
+          ...([StrayMessages, JobQueue, Deliveries, Messages, EventLog, EndExpiredLeases] as const),
           ...([StuckKeys, Reconciliation, ReconcilerMonitor, Activity] as const),
         ]),
         {

@@ -49,7 +49,7 @@ describe('PostgresLeases', () => {
     expect(leased).toHaveLength(2);
     expect(comparable(of(queued))).toEqual(comparable(queued.startProcessing(aClaim(), at)));
     expect(comparable(of(expired))).toEqual(comparable(expired.takeOver(aClaim(), at)));
-    expect(comparable(await store.find(spent))).toEqual(comparable(spent.expire(at)));
+    expect(comparable(await store.find(spent))).toEqual(comparable(spent.expire(at, policy)));
 
     const [first, second] = leased as [Message, Message];
     expect(await leases.acknowledge(accountId, [leaseOf(first)])).toEqual([true]);
@@ -219,27 +219,30 @@ describe('PostgresLeases', () => {
     expect(await leases.nextIn(accountId)).toBe(0);
   });
 
-  it('fails messages whose last lease has expired and that nobody asks for, of every account', async () => {
+  it('ends expired leases of messages that nobody asks for, of every account', async () => {
     const spent = { status: 'processing', attempts: 5, failures: 4 } as const;
     const expired = [
       await put({ ...spent, claim: lapsed() }),
       await put({ ...spent, claim: lapsed(), accountId: anAccountId() }),
+      await put({ ...spent, failures: 2, crashes: 1, failureReason: 'no', claim: lapsed() }),
     ];
     const others = [
       await put({ ...spent, claim: aClaim({ expiresAt: new Date(Date.now() + 60_000) }) }),
       await put(),
-      await put({ ...spent, failures: 3, claim: lapsed() }),
       await put({ ...spent, delivery: 'handler', claim: lapsed() }),
     ];
-    const failing = new PostgresExpiredLeases(process.database, policy, process.availability);
-    expect(await failing.fail(10)).toBe(2);
+    const leasesThatExpired = new PostgresExpiredLeases(process.database, policy, process.availability);
+    expect(await leasesThatExpired.end(10)).toBe(3);
     for (const message of expired)
-      expect(comparable(await store.find(message))).toEqual(comparable(message.expire(after(1))));
+      expect(comparable(await store.find(message))).toEqual(comparable(message.expire(after(1), policy)));
     for (const message of others) expect((await store.find(message))?.state.status).toBe(message.state.status);
     expect(await store.sql('SELECT outcome, target FROM sluice.attempts')).toEqual(
-      Array(2).fill({ outcome: 'lost', target: 'pull' }),
+      Array(3).fill({ outcome: 'lost', target: 'pull' }),
     );
-    expect(await failing.fail(10)).toBe(0);
+    expect(await leasesThatExpired.end(10)).toBe(0);
+    const requeued = await leases.lease(expired[2]?.state.accountId ?? '', terms());
+    expect(requeued.messages.map(({ id }) => id)).toContain(expired[2]?.id);
+    expect(requeued.expired).toBe(0);
   });
 
   it('leases on while a newer version adds a column', async () => {

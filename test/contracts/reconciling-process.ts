@@ -4,7 +4,7 @@ import { PostgresEventLog } from '#events/adapters/postgres/postgres-event-log.j
 import { PostgresStuckKeys } from '#messages/adapters/postgres/order/postgres-stuck-keys.js';
 import { PostgresExpiredLeases } from '#messages/adapters/postgres/leases/postgres-expired-leases.js';
 import { PostgresReconciliation } from '#upkeep/adapters/postgres/postgres-reconciliation.js';
-import { FailExpiredLeases } from '#pull/application/fail-expired-leases.js';
+import { EndExpiredLeases } from '#pull/application/end-expired-leases.js';
 import { JobFollower } from '#upkeep/application/job-follower.js';
 import { Reconciler } from '#upkeep/application/reconciler.js';
 import type { RedisQueueConnection } from '#delivery/adapters/bullmq/redis/redis-queue-connection.js';
@@ -103,7 +103,7 @@ async function openOn<Queue extends Queueing>(openQueue: (store: PostgresStore) 
   const strays = new PostgresStrayMessages(database, bullmq.queue);
   const reports: unknown[] = [];
   const reconciliation = new PostgresReconciliation(database);
-  const expired = new FailExpiredLeases(new PostgresExpiredLeases(database, { maxAttempts: 5 }, process.availability), {
+  const expired = new EndExpiredLeases(new PostgresExpiredLeases(database, { maxAttempts: 5 }, process.availability), {
     expired: (leases) => leases > 0 && reports.push({ expired: leases }),
   });
   const keys = new PostgresStuckKeys(database, process.releases);

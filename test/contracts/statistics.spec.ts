@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { cancelQueued } from '#messages/adapters/postgres/changes/cancel-queued.sql.js';
 import { retryFailed } from '#messages/adapters/postgres/changes/change-messages.sql.js';
-import { ACKNOWLEDGE, FAIL_EXPIRED, LEASE } from '#messages/adapters/postgres/leases/lease.sql.js';
+import { ACKNOWLEDGE, END_EXPIRED, LEASE } from '#messages/adapters/postgres/leases/lease.sql.js';
 import { indexOf } from '#messages/adapters/postgres/reading/message-index.sql.js';
 import { PostgresStore, type StoreProcess } from './postgres-store.js';
 
@@ -37,7 +37,7 @@ const CHANGES: Readonly<Record<string, Change>> = {
     ...{ of: 'processing', by: 'database', text: ACKNOWLEDGE.for(changed(idOf)).text },
     values: [changed(idOf), changed(() => ACCOUNT), changed(() => CLAIM), changed(() => 1)],
   },
-  'fail expired': { of: 'processing', by: 'database', isExpired: true, text: FAIL_EXPIRED, values: [1, CHANGED] },
+  'end expired': { of: 'processing', by: 'database', isExpired: true, text: END_EXPIRED, values: [1, CHANGED] },
   cancel: { of: 'queued', by: 'reading', text: cancelQueued(all), values: [ACCOUNT, ...EVERY] },
   'cancel a type': {
     of: 'queued',

@@ -133,15 +133,23 @@ export default [
   {
     what: 'expired leases fail messages that have attempts left',
     file: STATEMENTS,
-    find: 'AND available_at <= statement_timestamp() AND ${USED} >= $1',
-    replace: 'AND available_at <= statement_timestamp() AND ${USED} >= $1 - 1',
+    find: '${USED} >= $1 AS is_last',
+    replace: '${USED} >= $1 - 1 AS is_last',
     tests: CONTRACT,
   },
   {
-    what: 'leases that have not expired fail',
+    what: 'leases that have not expired end',
     file: STATEMENTS,
-    find: 'AND available_at <= statement_timestamp() AND ${USED} >= $1',
-    replace: 'AND ${USED} >= $1',
+    find: `\${isLeased('delivery')}
+        AND available_at <= statement_timestamp()`,
+    replace: `\${isLeased('delivery')}`,
+    tests: CONTRACT,
+  },
+  {
+    what: 'a message whose lease has expired is queued only when somebody leases',
+    file: STATEMENTS,
+    find: 'AND NOT h.is_last',
+    replace: 'AND false',
     tests: CONTRACT,
   },
   {

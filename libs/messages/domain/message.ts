@@ -170,9 +170,11 @@ export class Message {
     return this.move('fail', at, { claim: null, failures: this.state.failures + 1, failureReason: reason });
   }
 
-  /** Fails because the lease of its last attempt has expired. */
-  expire(at: Date): Message {
-    return this.move('fail', at, { claim: null, crashes: this.state.crashes + 1, failureReason: LEASE_EXPIRED });
+  /** Its lease has expired, and nobody has leased it again. */
+  expire(at: Date, policy: Pick<RetryPolicy, 'maxAttempts'>): Message {
+    const ended = { claim: null, crashes: this.state.crashes + 1 };
+    if (!this.isLastAttempt(policy)) return this.move('requeue', at, ended);
+    return this.move('fail', at, { ...ended, failureReason: LEASE_EXPIRED });
   }
 
   cancel(at: Date): Message {

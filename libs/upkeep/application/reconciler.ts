@@ -2,7 +2,7 @@ import { ALWAYS_ACTIVE } from '#kernel/activity.js';
 import { PeriodicTask } from '#kernel/periodic-task.js';
 import type { Deliveries, Messages, StuckKeys } from '#messages/index.js';
 import type { EventLog } from '#events/index.js';
-import type { FailExpiredLeases } from '#pull/index.js';
+import type { EndExpiredLeases } from '#pull/index.js';
 import { ENDED_JOB_LIFETIME_MS, type JobQueue, type StrayMessages } from '#delivery/index.js';
 import type { Reconciliation } from './reconciliation.js';
 
@@ -16,7 +16,7 @@ export const STEPS = [
   'remove_ended_jobs',
   'delete_keys',
   'delete_events',
-  'fail_leases',
+  'end_leases',
   'requeue_strays',
   'release_keys',
 ] as const;
@@ -50,7 +50,7 @@ export class Reconciler {
     remove_ended_jobs: () => this.queue.removeOldJobs(ENDED_JOB_LIFETIME_MS),
     delete_keys: () => this.messages.deleteExpiredKeys(),
     delete_events: () => this.events.deleteExpired(),
-    fail_leases: () => this.expired.execute(),
+    end_leases: () => this.expired.execute(),
     requeue_strays: () => this.requeueStrays(),
     release_keys: () => this.releaseKeys(),
   };
@@ -64,7 +64,7 @@ export class Reconciler {
     private readonly deliveries: Deliveries,
     private readonly messages: Messages,
     private readonly events: Pick<EventLog, 'deleteExpired'>,
-    private readonly expired: Pick<FailExpiredLeases, 'execute'>,
+    private readonly expired: Pick<EndExpiredLeases, 'execute'>,
     private readonly keys: StuckKeys,
     private readonly reconciliation: Reconciliation,
     private readonly observer: ReconcilerObserver,

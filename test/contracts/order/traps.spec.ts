@@ -170,7 +170,7 @@ describe('Leases of messages with an ordering key', () => {
       expect(await leases.nextIn(way.accountId)).toBeGreaterThan(1_000);
       await store.sql(lapse, [first.id]);
       process.announced.length = 0;
-      if (by === 'the reconciler') await expired.fail(10);
+      if (by === 'the reconciler') await expired.end(10);
       else expect(await leased()).toEqual([]);
       expect(process.announced).toEqual([way.accountId]);
       expect((await store.find(first))?.state.status).toBe('failed');

@@ -173,6 +173,32 @@ describe('Webhooks', () => {
     expect(await message(cancelled)).toMatchObject({ status: 'cancelled' });
   });
 
+  it.each([
+    ['one', (id: string) => `POST /messages/${id}/retry`, undefined],
+    ['all', () => 'POST /messages/retry', {}],
+    ['all missed', (_: string, endpointId: string) => `POST /endpoints/${endpointId}/replay`, {}],
+  ])('wait for deliverAt also when they failed before it: %s', async (_name, routeOf, span) => {
+    const { id: deleted } = await endpoint();
+    const deliverAt = new Date(Date.now() + 3_600_000);
+    const bodies = [
+      { message: 'plain', deliverAt },
+      ...['1', '2'].map((n) => ({ message: n, deliverAt, orderingKey: 'k' })),
+    ];
+    const ids: string[] = [];
+    for (const body of bodies) ids.push(await send('', body));
+    await ask(`DELETE /endpoints/${deleted}`);
+    for (const id of ids) await becomes(id, 'failed');
+    const { path, id: endpointId } = await endpoint();
+    const period = span && { since: new Date(0).toISOString(), until: new Date().toISOString() };
+    for (const id of span ? ids.slice(0, 1) : ids) await ask(routeOf(id, endpointId), period);
+    for (const id of ids) expect((await message(id)).status).toBe('queued');
+    for (const id of ids.slice(0, 2))
+      expect(await message(id)).toMatchObject({ nextAttemptAt: deliverAt.toISOString() });
+    const later = await send();
+    await becomes(later, 'delivered');
+    expect(receiver.ids(path)).toEqual([later]);
+  });
+
   it('are repeated until the endpoint has them', async () => {
     const { path, id: endpointId } = await endpoint((response, _received, n) => {
       response.writeHead(n < 3 ? 500 : 204).end(n < 3 ? 'not yet' : undefined);

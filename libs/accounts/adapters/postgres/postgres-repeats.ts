@@ -23,9 +23,7 @@ const DELETE_EXPIRED = `
     SELECT ctid FROM sluice.kept_responses WHERE stored_at <= now() - ${LIFETIME}
     ORDER BY stored_at LIMIT 10 FOR UPDATE SKIP LOCKED)`;
 
-const FIND = `
-  SELECT fingerprint, sealed FROM sluice.kept_responses
-  WHERE scope = $1 AND key_hash = $2 AND stored_at > now() - ${LIFETIME}`;
+const FIND = 'SELECT fingerprint, sealed FROM sluice.kept_responses WHERE scope = $1 AND key_hash = $2';
 
 // Waits for a request with the same key that is in progress. One that has expired is replaced. Without a response, it is
 // a claim: its work is in progress.
@@ -156,7 +154,7 @@ function accountOf({ request }: Attempt, result: unknown): string | null {
   return (texts.find((text) => typeof text === 'string' && isTypeId('acct', text)) as string | undefined) ?? null;
 }
 
-/** Keeps the key without a response. @returns false when there is one already, or its work is in progress */
+/** Keeps the key without a response. @returns false when there is one that has not expired, or its work is in progress */
 async function keep(manager: EntityManager, { scope, hash, fingerprint }: Attempt): Promise<boolean> {
   await manager.query(`SELECT set_config('lock_timeout', $1, true)`, [String(MAX_WAIT_MS)]);
   try {
@@ -182,7 +180,7 @@ async function find(manager: EntityManager, { scope, hash }: Attempt): Promise<R
 
 async function replay(manager: EntityManager, attempt: Attempt): Promise<unknown> {
   const found = await find(manager, attempt);
-  if (found === null) throw new DomainError('unavailable', 'The earlier response has just expired. Retry.');
+  if (found === null) throw new DomainError('unavailable', 'The first request with this key has just ended. Retry.');
   assertSame(attempt, found);
   return responseOf(attempt, found);
 }

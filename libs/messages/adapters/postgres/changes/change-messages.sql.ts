@@ -43,7 +43,7 @@ export const CHANGE_MESSAGE = `
         available_at = CASE WHEN $6 = '${INITIAL_STATUS}' THEN ${AVAILABLE} END,
         next_attempt_at = NULL
     WHERE id = $1 AND status = $3 AND attempts = $4 AND retries = $5 AND (SELECT count(*) FROM locked) = 1
-    RETURNING id, account_id, type, delivery, ordering_key, position, status, failure_reason, updated_at, ${BYTES} AS bytes
+    RETURNING id, account_id, type, delivery, deliver_at, ordering_key, position, status, failure_reason, updated_at, ${BYTES} AS bytes
   ), retried AS (
     SELECT * FROM moved WHERE $12
   ), entry AS (${insertEntries({
@@ -72,7 +72,7 @@ export const retryFailed = (index: MessageIndex): string => `
     SET status = ${ALL_RETRIED.status}, failure_reason = ${ALL_RETRIED.reason},
         available_at = ${AVAILABLE}, ${FRESH_ATTEMPTS}
     FROM failed WHERE ${isFound('failed')}
-    RETURNING m.id, m.account_id, m.type, m.delivery, m.ordering_key, m.position, m.failure_reason, ${BYTES} AS bytes
+    RETURNING m.id, m.account_id, m.type, m.delivery, m.deliver_at, m.ordering_key, m.position, m.failure_reason, ${BYTES} AS bytes
   ), entries AS (${insertEntriesToSweep(`moved WHERE ${hasJob('delivery')} AND position IS NULL`)}
   ), ${redeliver('moved', '$1')}
   SELECT count(*)::int AS count, max(id) AS last, (count(*) FILTER (WHERE ${isLeased('delivery')}))::int AS leasable,

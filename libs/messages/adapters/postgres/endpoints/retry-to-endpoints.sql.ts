@@ -53,8 +53,8 @@ export const retriedAs = (account: string, status: string, reason: string) => {
 };
 
 /**
- * CTEs after one of messages that are retried: they go to the endpoints that want them and have not got them yet,
- * and those to others, which have missed it, no longer count.
+ * CTEs after one of messages that are retried: they go to the endpoints that want them and have not got them yet, none
+ * before its time, and those to others, which have missed it, no longer count.
  */
 export const redeliver = (moved: string, account: string): string => `
   forgotten AS (
@@ -63,7 +63,7 @@ export const redeliver = (moved: string, account: string): string => `
     WHERE d.message_id = moved.id AND ${hasEndpoints('moved.delivery')} AND NOT d.endpoint_id = ANY (${endpointsFor(account, 'moved.type')})
   ), redelivered AS (${restartDeliveries(`
       SELECT moved.id AS message_id, e.id AS endpoint_id, moved.account_id,
-             ${releasedAt('moved.position', 'clock_timestamp()')} AS due_at
+             ${releasedAt('moved.position', 'greatest(moved.deliver_at, clock_timestamp())')} AS due_at
       FROM ${moved} AS moved CROSS JOIN unnest(${endpointsFor(account, 'moved.type')}) AS e (id)
       WHERE ${hasEndpoints('moved.delivery')} AND moved.failure_reason IS DISTINCT FROM '${NO_ENDPOINT}'
         AND ${lacks('moved', 'e.id')}`)}

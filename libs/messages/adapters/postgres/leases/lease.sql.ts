@@ -17,10 +17,13 @@ const TARGET = `'${'pull' satisfies DeliveryMode}'`;
 /** Attempts that a message `h` has used up once its lease has expired: `Message.attemptsUsed` and that one. */
 const USED = 'h.failures + h.crashes + 1';
 
-/** As `Message.expire` changes it. */
+/** As `Message.expire` changes it after its last attempt, and after another one: then it stays available. */
 const EXPIRE = `
     SET status = '${fail.to}', crashes = m.crashes + 1, failure_reason = '${LEASE_EXPIRED}',
         updated_at = clock_timestamp(), claim = NULL, claim_expires_at = NULL, available_at = NULL`;
+const REQUEUE = `
+    SET status = '${requeue.to}', crashes = m.crashes + 1, updated_at = clock_timestamp(), claim = NULL,
+        claim_expires_at = NULL`;
 
 const LEAVING = 'RETURNING m.account_id, m.delivery, m.ordering_key, m.position';
 
@@ -159,11 +162,8 @@ export const EXTEND = `
   FROM held WHERE m.id = held.id
   RETURNING m.claim_expires_at AS "expiresAt", m.claim_expires_at < held.claim_expires_at AS "isSooner"`;
 
-/**
- * Expired leases of each account that leased their message for the last time. The accounts are found one by one, each by
- * an index.
- */
-export const FAIL_EXPIRED = `
+/** Expired leases of each account. The accounts are found one by one, each by an index. */
+export const END_EXPIRED = `
   WITH RECURSIVE pulling (account_id) AS (
     (SELECT account_id FROM sluice.messages WHERE available_at IS NOT NULL ORDER BY account_id LIMIT 1)
     UNION ALL
@@ -172,15 +172,18 @@ export const FAIL_EXPIRED = `
     FROM pulling p WHERE p.account_id IS NOT NULL
   ), h AS MATERIALIZED (
     SELECT expired.* FROM pulling p, LATERAL (
-      SELECT id, account_id, attempts, updated_at FROM sluice.messages h
+      SELECT id, account_id, attempts, updated_at, ${USED} >= $1 AS is_last FROM sluice.messages h
       WHERE account_id = p.account_id AND status = '${startProcessing.to}' AND ${isLeased('delivery')}
-        AND available_at <= statement_timestamp() AND ${USED} >= $1
+        AND available_at <= statement_timestamp()
       LIMIT $2 FOR UPDATE SKIP LOCKED
     ) expired
   ), failed AS (
     UPDATE sluice.messages m ${EXPIRE}
-    FROM h WHERE ${isFound('h')}
+    FROM h WHERE ${isFound('h')} AND h.is_last
     ${LEAVING}
+  ), requeued AS (
+    UPDATE sluice.messages m ${REQUEUE}
+    FROM h WHERE ${isFound('h')} AND NOT h.is_last
   ), lost AS (
     INSERT INTO sluice.attempts (message_id, number, account_id, started_at, outcome, target)
     SELECT id, attempts, account_id, updated_at, 'lost', ${TARGET} FROM h

@@ -1,7 +1,7 @@
 import type { Database } from '#platform/database/database.js';
 import type { Availability } from '../../../application/delivering/availability.js';
 import { ExpiredLeases } from '../../../application/delivering/expired-leases.js';
-import { FAIL_EXPIRED } from './lease.sql.js';
+import { END_EXPIRED } from './lease.sql.js';
 
 export class PostgresExpiredLeases extends ExpiredLeases {
   constructor(
@@ -12,9 +12,9 @@ export class PostgresExpiredLeases extends ExpiredLeases {
     super();
   }
 
-  async fail(limit: number): Promise<number> {
+  async end(limit: number): Promise<number> {
     const values = [this.policy.maxAttempts, limit];
-    const [row] = await this.database.query<{ count: number; available: string[] }>(FAIL_EXPIRED, values);
+    const [row] = await this.database.query<{ count: number; available: string[] }>(END_EXPIRED, values);
     this.availability.announce(row?.available ?? []);
     return row?.count ?? 0;
   }

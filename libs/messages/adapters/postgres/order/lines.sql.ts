@@ -48,7 +48,7 @@ export const rejoinLines = (members: string, bySweeper: boolean): string => `
 export const retriedMembers = (retried: string, redelivered: string): string => `(
     SELECT ${LINE} AS line, ordering_key, position, id AS message_id, NULL::timestamptz AS due_at FROM ${retried}
     UNION ALL
-    SELECT endpoint_id, ordering_key, position, message_id, NULL FROM ${redelivered}
+    SELECT endpoint_id, ordering_key, position, message_id, deliver_at FROM ${redelivered}
   ) members`;
 
 /**

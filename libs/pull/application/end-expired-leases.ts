@@ -1,11 +1,11 @@
 import type { ExpiredLeases } from '#messages/index.js';
 import type { LeaseObserver } from './lease-messages.js';
 
-/** Messages of each account that one step fails. */
+/** Leases of each account that one step ends. */
 const AT_ONCE = 1_000;
 
-/** Fails messages whose last attempt has expired. A lease does the same for what it finds, but no consumer may ask. */
-export class FailExpiredLeases {
+/** Ends the attempts of messages whose leases have expired. A lease does the same for what it finds, but no consumer may ask. */
+export class EndExpiredLeases {
   constructor(
     private readonly leases: ExpiredLeases,
     private readonly observer: Pick<LeaseObserver, 'expired'>,
@@ -13,8 +13,8 @@ export class FailExpiredLeases {
 
   /** @returns whether there may be more */
   async execute(): Promise<boolean> {
-    const failed = await this.leases.fail(AT_ONCE);
-    this.observer.expired(failed);
-    return failed >= AT_ONCE;
+    const ended = await this.leases.end(AT_ONCE);
+    this.observer.expired(ended);
+    return ended >= AT_ONCE;
   }
 }
