@@ -5,6 +5,8 @@ import { gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { MEDIA_TYPES, withSecurityHeaders } from '#platform/http/pages/page.js';
 
+/** An `Accept` that a page fits. */
+const PAGE = /text\/html|text\/\*|\*\/\*/;
 /** What `vite build` writes. */
 const FOLDER = new URL('../../portal/', import.meta.url);
 /** The files that a page loads: all are named in it. */
@@ -31,9 +33,9 @@ export class BuiltPage {
     private readonly change: (html: string) => string = (html) => html,
   ) {}
 
-  /** @returns null for programs, and as long as it is not built */
+  /** @returns null for programs that want no page, and as long as it is not built */
   async page({ headers }: FastifyRequest, reply: FastifyReply): Promise<string | null> {
-    if (headers.accept?.includes('text/html') !== true) return null;
+    if (!PAGE.test(headers.accept ?? '*/*')) return null;
     const built = await this.read();
     return built === null ? null : withSecurityHeaders(reply, built.html);
   }

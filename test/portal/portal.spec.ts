@@ -14,6 +14,14 @@ describe('The files of the portal', () => {
   const api = sharedApi();
   const get = (path: string, headers: Record<string, string> = {}) => fetch(`${api.url}${path}`, { headers });
 
+  it.each([[BROWSER], [{ accept: '*/*' }], [{ accept: 'text/*, application/json' }], [{}]])(
+    'are a page for everybody who accepts one: %j',
+    async (headers: Record<string, string>) => {
+      const { status, headers: responded } = await get('/', headers);
+      expect([status, responded.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    },
+  );
+
   it('load nothing inline and nothing from elsewhere, and are cached by their hash', async () => {
     const page = await get('/', BROWSER);
     expect([page.status, page.headers.get('cache-control')]).toEqual([200, 'no-store']);

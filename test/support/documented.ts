@@ -57,6 +57,9 @@ export interface RecordedResponse {
 const HTTP_HEADERS =
   /^(connection|content-length|content-type|date|keep-alive|transfer-encoding|vary|access-control-.*)$/;
 
+/** The portal, which the document does not contain. */
+const PAGES = /^\/($|assets\/portal\/.)/;
+
 /** Errors of requests that the HTTP parser rejects, regardless of the route. */
 const PARSER_ERRORS = ['malformed_request', 'request_timeout', 'headers_too_large'];
 
@@ -114,8 +117,9 @@ function responsePointer(request: RequestLine | undefined, { status, bytes }: Re
     const reference = operation.responses[status]?.$ref?.slice(1);
     return reference ?? `/paths/${path.replaceAll('/', '~1')}/${method}/responses/${status}`;
   }
-  const unknownPath = (path === undefined || disabled) && request?.target !== '*';
-  if (unknownPath && status === 404) return '/components/responses/NotFound';
+  const isForPage = request !== undefined && PAGES.test(pathOf(request.target) ?? '');
+  const unknownPath = ((path === undefined && !isForPage) || disabled) && request?.target !== '*';
+  if ((unknownPath || isForPage) && status === 404) return '/components/responses/NotFound';
   if (!unknownPath && method === 'options' && status === 204) return '/components/responses/Options';
   if (!unknownPath && method !== 'options' && status === 405) return '/components/responses/MethodNotAllowed';
   if (request === undefined && code !== undefined && !PARSER_ERRORS.includes(code)) return null;
@@ -132,14 +136,19 @@ function errorCode(bytes: Buffer): string | undefined {
   }
 }
 
+/** Decoded; null if that is impossible. */
+function pathOf(target: string): string | null {
+  try {
+    return decodeURI(target.replace(/^https?:\/\/[^/?#]*/i, '').replace(/[?#].*/s, '') || '/');
+  } catch {
+    return null;
+  }
+}
+
 /** The documented path that a request target matches, with its operations. */
 function findPath(target: string, method: string): [string, OpenApi['paths'][string]] | undefined {
-  let path: string;
-  try {
-    path = decodeURI(target.replace(/^https?:\/\/[^/?#]*/i, '').replace(/[?#].*/s, ''));
-  } catch {
-    return undefined;
-  }
+  const path = pathOf(target);
+  if (path === null) return undefined;
   const pattern = (template: string) => new RegExp(`^${template.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`);
   const found = Object.entries(openApi.paths).filter(([template]) => pattern(template).test(path));
   // A path without parameters takes precedence, even if it lacks the method.

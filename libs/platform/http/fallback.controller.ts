@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '#kernel/domain-error.js';
 import { Public } from './access/access.js';
 import { isForServer, routedTarget } from './edge/request-form.js';
-import { RouteTable } from './route-table.js';
+import { FALLBACK, RouteTable } from './route-table.js';
 
 /** Handles what no route matches: 404 for an unknown path, 405 for an unknown method, and OPTIONS. */
 @Public()
@@ -11,7 +11,7 @@ import { RouteTable } from './route-table.js';
 export class FallbackController {
   constructor(private readonly routes: RouteTable) {}
 
-  @All('*')
+  @All(FALLBACK)
   handle(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): void {
     const target = routedTarget({ url: request.originalUrl });
     const allowed = isForServer(request.method, request.originalUrl)

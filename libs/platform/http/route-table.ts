@@ -8,6 +8,9 @@ interface Route {
   readonly method: string;
 }
 
+/** The route that answers what no other one does. */
+export const FALLBACK = '*';
+
 /** Whether a route is described to clients. Wildcards and `/` are for browsers, or answer what no other route does. */
 export function isPartOfApi(path: string): boolean {
   return path !== '/' && !path.includes('*');
@@ -22,7 +25,7 @@ export class RouteTable {
   /** Must be called before any route is registered. */
   collectFrom(fastify: FastifyInstance): void {
     fastify.addHook('onRoute', ({ url, method }) => {
-      if (isPartOfApi(url)) for (const name of [method].flat()) this.add(url, name);
+      if (url !== `/${FALLBACK}`) for (const name of [method].flat()) this.add(url, name);
     });
   }
 
@@ -54,8 +57,11 @@ export class RouteTable {
   }
 
   private add(url: string, method: string): void {
-    const pattern = url.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replace(/:\w+/g, '[^/]+');
-    const isExact = !url.includes(':');
+    const pattern = url
+      .replace(/[.+?^${}()|[\]\\]/g, '\\$&')
+      .replace(/:\w+/g, '[^/]+')
+      .replace('*', '.+');
+    const isExact = !/[:*]/.test(url);
     this.routes.push({ isExact, pattern: new RegExp(`^${pattern}$`), method });
     if (!isExact) return;
     const methods = this.exact.get(url) ?? new Set();

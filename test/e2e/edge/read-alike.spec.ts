@@ -99,7 +99,8 @@ describe('A request that is odd but unambiguous', () => {
     async (method) => {
       let before: number | undefined;
       for (const target of TARGETS) {
-        const { status, headers } = await exchange(api.url, lines(`${method} ${target} HTTP/1.1`, 'Host: sluice'));
+        const request = lines(`${method} ${target} HTTP/1.1`, 'Host: sluice', 'Accept: application/json');
+        const { status, headers } = await exchange(api.url, request);
         const left = Number(headers['x-ratelimit-remaining']);
         // A minute may begin in between.
         const expected = before === undefined || left > before ? left : before - 1;

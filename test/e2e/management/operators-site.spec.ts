@@ -63,7 +63,7 @@ describe('The management port of an API', () => {
       '/messages',
       '/admin',
     ]) {
-      const response = await ask(path, { headers: path === '/' ? { accept: '*/*' } : BROWSER });
+      const response = await ask(path, { headers: path === '/' ? { accept: 'application/json' } : BROWSER });
       expect([path, response.status, response.bytes.toString()]).toEqual([path, 404, NOTHING_HERE]);
     }
   });
@@ -157,7 +157,7 @@ describe('The management port of an API', () => {
   it.each(['http://localhost/admin/bans', 'http://localhost?/admin/bans', '/%61dmin/bans'])(
     'takes no other target for such a route: %s',
     async (target) => {
-      const response = await ask(target, { headers: AUTHORIZED });
+      const response = await ask(target, { headers: { ...AUTHORIZED, accept: 'application/json' } });
       expect([response.status, response.bytes.toString()]).toEqual([404, NOTHING_HERE]);
     },
   );
