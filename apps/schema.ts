@@ -34,6 +34,7 @@ const MIGRATIONS = [
   'webhooks/0007-revisions',
   'upkeep/0002-bounds',
   'webhooks/0008-fields-of-events',
+  'webhooks/0009-next-attempt-of-events',
 ] as const;
 
 /** The version of the schema of the BullMQ that is installed; a test compares both. */

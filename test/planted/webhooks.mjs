@@ -484,7 +484,7 @@ export default [
   },
   {
     what: 'an operational event that fails makes another one',
-    file: 'libs/webhooks/adapters/postgres/migrations/0008-fields-of-events.sql',
+    file: 'libs/webhooks/adapters/postgres/migrations/0009-next-attempt-of-events.sql',
     find: " AND (n.type LIKE 'sluice.%') IS NOT TRUE",
     replace: '',
     tests: ['test/e2e/webhooks/operational-events.spec.ts'],

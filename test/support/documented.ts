@@ -184,6 +184,12 @@ function bodyError(
   return validate(value) ? null : ajv.errorsText(validate.errors);
 }
 
+/** Fails unless the document contains this body of a request to an endpoint. */
+export function expectDocumentedWebhook(name: 'message' | 'operationalEvent', body: string): void {
+  const validate = validator(`/webhooks/${name}/post/requestBody/content/application~1json/schema`);
+  if (!validate(JSON.parse(body))) throw new Error(`${ajv.errorsText(validate.errors)}: ${body.slice(0, 500)}`);
+}
+
 /** Validates by the schema at a JSON Pointer into the document. Unlike clients, it rejects undocumented properties. */
 export function validator(pointer: string): ValidateFunction {
   let validate = validators.get(pointer);

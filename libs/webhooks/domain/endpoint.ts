@@ -70,10 +70,22 @@ export function urlError(text: string): string | null {
   // Parsers remove some of these silently.
   const isPlain = text.isWellFormed() && !/[\s\p{Cc}]/u.test(text);
   if (!isPlain || !URL.canParse(text)) return 'url must be a URL like https://example.com/hooks.';
-  const { protocol, username, password } = new URL(text);
-  if (protocol !== 'https:' && protocol !== 'http:') return 'url must begin with https:// or http://.';
+  const { username, password, hostname, port } = new URL(text);
+  // A parser also takes `http:a` and `http:///a` for `http://a`.
+  if (!/^https?:\/\/[^/\\]/i.test(text)) return 'url must begin with https:// or http:// and a host.';
+  if (!isHost(hostname)) return 'url must have a host name of up to 253 characters, with 1 to 63 between its dots.';
+  if (port === '0') return 'url must not have the port 0.';
   if (username !== '' || password !== '') return 'url must not contain a user name or a password.';
   return text.includes('#') ? 'url must not contain a fragment.' : null;
+}
+
+/** Whether a name can be looked up: others never resolve. */
+function isHost(hostname: string): boolean {
+  const name = hostname.replace(/\.$/, '');
+  return (
+    hostname.startsWith('[') ||
+    (name.length <= 253 && name.split('.').every(({ length }) => length > 0 && length <= 63))
+  );
 }
 
 /** The same for all ways to write a URL: requests to them are the same. */

@@ -57,6 +57,15 @@ describe('Endpoints', () => {
     ['no URL', 'example.com'],
     ['of another scheme', 'ftp://example.com/'],
     ['a file', 'file:///etc/passwd'],
+    ['without slashes', 'https:example.com'],
+    ['with one slash', 'https:/example.com/'],
+    ['with three slashes', 'https:///example.com/'],
+    ['with backslashes', String.raw`https:\\example.com`],
+    ['without a host', 'https://:443/'],
+    ['with the port 0', 'https://example.com:0/'],
+    ['with an empty part of the host', 'https://a..example.com/'],
+    ['with a long part of the host', `https://${'a'.repeat(64)}.example.com/`],
+    ['with a long host', `https://${'a.'.repeat(127)}com/`],
     ['with a password', 'https://user:secret@example.com/'],
     ['with a fragment', 'https://example.com/#here'],
     ['with an empty fragment', 'https://example.com/#'],
@@ -75,6 +84,16 @@ describe('Endpoints', () => {
     const { errors } = expectProblem(await post({ url }), 400, 'validation_failed');
     expect(errors).toEqual([{ pointer: '/url', detail: expect.stringMatching(/^url must /) as string }]);
     expect(await list()).toEqual([]);
+  });
+
+  it.each([
+    `https://${'a'.repeat(63)}.example.com/`,
+    `https://${'a.'.repeat(125)}com/`,
+    'HTTPS://example.com.',
+    'https://_dmarc.example.com:65535',
+    'https://[2606:4700::1111]/',
+  ])('are created when the url is %s', async (url) => {
+    expect((await post({ url })).body.url).toBe(url);
   });
 
   it.each([
@@ -112,7 +131,7 @@ describe('Endpoints', () => {
     ['with the default port', 'https://example.com:443/hooks?tenant=1'],
     ['with a dot after the host', 'https://example.com./hooks?tenant=1'],
     ['with dots in the path', 'https://example.com/x/../hooks?tenant=1'],
-    ['with backslashes', 'https:\\\\example.com\\hooks?tenant=1'],
+    ['with backslashes', 'https://example.com\\hooks?tenant=1'],
     ['with needless escapes', 'https://example.com/%68ooks?tenant=%31'],
     ['with another width', 'https://ｅxample.com/hooks?tenant=1'],
   ])('have a URL of their own: not one that is %s', async (_what, url) => {

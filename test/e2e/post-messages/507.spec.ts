@@ -29,7 +29,7 @@ describe('POST /messages and POST /messages/batch respond 507 storage_full', () 
     const before = await api.stored(account);
     const headers = { 'idempotency-key': 'key' };
     for (const response of [await api.send(account, { headers }), await api.sendBatch(account, { headers })]) {
-      expect(expectProblem(response, 507, 'storage_full').detail).toContain('1 MiB');
+      expect(expectProblem(response, 507, 'storage_full').detail).toContain('limit of 1 MiB.');
       expect(response.headers).not.toHaveProperty('retry-after');
     }
     expect(await api.stored(account)).toEqual(before);

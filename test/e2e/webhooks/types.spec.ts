@@ -1,5 +1,6 @@
 import type { Account } from '../../support/api.js';
 import { expectProblem, pageOf } from '../../support/api.js';
+import { expectDocumentedWebhook } from '../../support/documented.js';
 import { Fleet } from '../../support/fleet.js';
 import { until } from '../../support/processes.js';
 import { Receiver } from '../../support/receiver.js';
@@ -50,6 +51,7 @@ describe('The types of endpoints', () => {
     const ids = [await send('order.paid'), await send('order'), await send()];
     for (const id of ids) await becomes(id, 'delivered');
     expect([receiver.ids(orders.path), receiver.ids(all.path).sort()]).toEqual([[ids[0]], ids]);
+    for (const { body } of receiver.at(all.path)) expectDocumentedWebhook('message', body);
     const types = receiver.at(all.path).map(({ body }) => (JSON.parse(body) as { type: string }).type);
     expect(types.sort()).toEqual(['message', 'order', 'order.paid']);
   });

@@ -53,6 +53,18 @@ describe('StorageCap', () => {
     ]);
   });
 
+  it.each([
+    [1, '1 MiB'],
+    [2_000 / 1_048_576, '2,000 bytes'],
+  ])('states the limit that is reached: %d MiB', async (perAccount, limit) => {
+    const cap = aCap(perAccount);
+    cap.count(large(4));
+    await cap.run();
+    expect(() => {
+      cap.requireRoom(accountId);
+    }).toThrow(`The account has reached its limit of ${limit}. Older`);
+  });
+
   it('counts the deliveries of messages to endpoints', async () => {
     const cap = aCap();
     cap.count([aMessage({ accountId, text: 'x' }), aMessage({ accountId, text: 'x' })], 100);

@@ -73,7 +73,8 @@ export class StorageCap implements BackgroundTask {
     const cap = this.full.get(accountId);
     if (cap !== undefined) {
       this.observer.refused();
-      const detail = `The account has reached its limit of ${cap / 1_048_576} MiB. Older messages must be removed first.`;
+      const limit = cap % 1_048_576 === 0 ? `${cap / 1_048_576} MiB` : `${cap.toLocaleString('en')} bytes`;
+      const detail = `The account has reached its limit of ${limit}. Older messages must be removed first.`;
       throw new DomainError('storage_full', detail);
     }
     if (this.space.isFull) throw this.space.refusal();
