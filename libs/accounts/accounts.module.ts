@@ -26,7 +26,6 @@ import { existingSignupPlan } from './adapters/postgres/existing-plan.js';
 import { openKeySecrets } from './adapters/postgres/open-key-secrets.js';
 import { PostgresAccounts } from './adapters/postgres/postgres-accounts.js';
 import { PostgresPlans } from './adapters/postgres/postgres-plans.js';
-import type { AccountsSettings } from './settings.js';
 import { Accounts } from './application/accounts.js';
 import { Audit } from './application/audit.js';
 import { AuthenticateCaller, AUTHENTICATED } from './application/authenticate-caller.js';
@@ -40,6 +39,7 @@ import { ReadAccounts } from './application/read-accounts.js';
 import { RevokeApiKey } from './application/revoke-api-key.js';
 import { RotateApiKey } from './application/rotate-api-key.js';
 import { SignUp, SIGNUP_PLAN } from './application/sign-up.js';
+import type { AccountsSettings } from './settings.js';
 
 /** What the process starts and stops. */
 export { DeletionLog, Deletions, ForgetAccounts, ForgetKeys } from './accounts-api.module.js';
