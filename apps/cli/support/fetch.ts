@@ -1,15 +1,8 @@
-import { BlockList, isIP } from 'node:net';
 import type { Dispatcher, Pool } from 'undici';
-import { CliError, EXIT } from './exit-codes.js';
+import { readProxies } from './proxies.js';
 
 /** What a proxy did instead of passing a request on, as a sentence. */
 export class ProxyError extends Error {}
-
-/** A proxy of the environment, and the variable that names it. */
-interface Proxied {
-  readonly variable: string;
-  readonly uri: string;
-}
 
 /** What a failed request is found to have been, beside its error. */
 export interface Failed {
@@ -27,16 +20,11 @@ export function failedRequest(error: unknown): Failed | undefined {
 
 /** `fetch` by the proxies of the environment, as curl uses them. */
 export function networkFetch(): typeof fetch {
-  const all = proxyIn('all_proxy');
-  const proxies = new Map([
-    ['http:', proxyIn('http_proxy') ?? all],
-    ['https:', proxyIn('https_proxy') ?? all],
-  ]);
-  const direct = setting('no_proxy')?.text ?? '';
+  const proxyFor = readProxies();
   const send = proxiedFetch();
   return async (input, init) => {
     const url = new URL(input);
-    const proxy = isDirect(url, direct) ? undefined : proxies.get(url.protocol);
+    const proxy = proxyFor(url);
     try {
       return await (proxy === undefined ? fetch(input, init) : send(proxy.uri, url.href, init));
     } catch (error) {
@@ -44,44 +32,6 @@ export function networkFetch(): typeof fetch {
       throw error;
     }
   };
-}
-
-/** The first of these variables that is set: in lower case first, as curl does. An empty one counts as not set. */
-function setting(name: string): { readonly variable: string; readonly text: string } | undefined {
-  return [name, name.toUpperCase()]
-    .map((variable) => ({ variable, text: process.env[variable] ?? '' }))
-    .find(({ text }) => text !== '');
-}
-
-/**
- * Whether a host is reached without a proxy: a list names it or a domain above it, perhaps with a port, its address or the
- * network of its address, such as 10.0.0.0/8.
- */
-function isDirect({ protocol, hostname, port }: URL, list: string): boolean {
-  const host = hostname.replaceAll(/[[\]]|\.$/g, '');
-  const actual = port || (protocol === 'https:' ? '443' : '80');
-  return list
-    .toLowerCase()
-    .split(/[\s,]+/)
-    .some((entry) => {
-      const [, name = entry, wanted = actual] =
-        /^\[(.+)\](?::(\d+))?$/.exec(entry) ?? /^([^:]*):(\d+)$/.exec(entry) ?? [];
-      const domain = name.replace(/^\*?\.|\.$/g, '');
-      if (wanted !== actual || domain === '') return false;
-      return domain === '*' || host === domain || host.endsWith(`.${domain}`) || isWithin(host, domain);
-    });
-}
-
-/** Whether an address is in a network; false for names, and for what is no network. */
-function isWithin(host: string, network: string): boolean {
-  const [address = '', bits] = network.split('/');
-  const [family, longest] = isIP(address) === 4 ? (['ipv4', 32] as const) : (['ipv6', 128] as const);
-  if (isIP(host) !== isIP(address) || isIP(host) === 0 || !/^\d*$/.test(bits ?? '')) return false;
-  const length = Number(bits ?? longest);
-  if (bits === '' || length > longest) return false;
-  const addresses = new BlockList();
-  addresses.addSubnet(address, length, family);
-  return addresses.check(host, family);
 }
 
 function proxiedFetch() {
@@ -130,20 +80,4 @@ function refusalOf(status: number): ProxyError {
       ? 'The proxy asks for a user and a password: http://user:password@proxy.example.com:3128.'
       : `The proxy has refused to connect to the service, with the status ${status}.`,
   );
-}
-
-function proxyIn(name: string): Proxied | undefined {
-  const found = setting(name);
-  if (found === undefined) return undefined;
-  const { variable, text } = found;
-  try {
-    const { protocol, username, password, host } = new URL(text.includes('://') ? text : `http://${text}`);
-    decodeURIComponent(username + password);
-    const uri = `${protocol}//${username}:${password}@${host}`.replace('//:@', '//');
-    if (/^https?:$/.test(protocol)) return { variable, uri };
-  } catch {
-    // It is no URL.
-  }
-  // Without the URL, which may have a password.
-  throw new CliError(`${variable} must be a URL like http://proxy.example.com:3128.`, EXIT.usage);
 }
