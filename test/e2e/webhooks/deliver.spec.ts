@@ -190,7 +190,10 @@ describe('Webhooks', () => {
     for (const id of ids) await becomes(id, 'failed');
     const { path, id: endpointId } = await endpoint();
     const period = span && { since: new Date(0).toISOString(), until: new Date().toISOString() };
-    for (const id of span ? ids.slice(0, 1) : ids) await ask(routeOf(id, endpointId), period);
+    for (const id of span ? ids.slice(0, 1) : ids) {
+      const { body } = await ask(routeOf(id, endpointId), period);
+      if (!span) expect(body.nextAttemptAt).toBe(deliverAt.toISOString());
+    }
     for (const id of ids) expect((await message(id)).status).toBe('queued');
     for (const id of ids.slice(0, 2))
       expect(await message(id)).toMatchObject({ nextAttemptAt: deliverAt.toISOString() });

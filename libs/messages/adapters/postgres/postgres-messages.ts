@@ -236,7 +236,10 @@ export class PostgresMessages extends Messages {
     const { status, failure_reason: failureReason, updated_at: updatedAt, entry_id: entryId } = row;
     void this.releases.start(released);
     onStarted?.(row.deliveries);
-    const stored = Message.restore({ ...to, status, failureReason, updatedAt });
+    // Deliveries to endpoints wait for it again.
+    const waits = status === INITIAL_STATUS && after.hasEndpoints && to.deliverAt !== null && to.deliverAt > updatedAt;
+    const nextAttemptAt = waits ? to.deliverAt : null;
+    const stored = Message.restore({ ...to, status, failureReason, updatedAt, nextAttemptAt });
     if (to.status === INITIAL_STATUS) this.availability.announce(announcedFor(stored));
     if (entryId !== null) this.jobs.enqueue({ id: entryId, messages: [stored] });
     return stored;
