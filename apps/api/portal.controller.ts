@@ -7,7 +7,7 @@ import { SETTINGS } from '#platform/process/platform.module.js';
 import { BuiltPage } from './built-page.js';
 import type { Settings } from '../settings.js';
 
-/** The portal: a page for browsers, and the files that it loads. Programs that accept no page get the same 404 as without a portal. */
+/** The portal: a page, and the files that it loads. Programs that accept no page get 404, as without a portal. */
 @Public()
 @Controller()
 export class PortalController {

@@ -4,7 +4,7 @@ import type { LeaseObserver } from './lease-messages.js';
 /** Leases of each account that one step ends. */
 const AT_ONCE = 1_000;
 
-/** Ends the attempts of messages whose leases have expired. A lease does the same for what it finds, but no consumer may ask. */
+/** Ends attempts whose lease has expired. A lease does the same for what it finds, but no consumer may ask. */
 export class EndExpiredLeases {
   constructor(
     private readonly leases: ExpiredLeases,

@@ -154,7 +154,7 @@ function accountOf({ request }: Attempt, result: unknown): string | null {
   return (texts.find((text) => typeof text === 'string' && isTypeId('acct', text)) as string | undefined) ?? null;
 }
 
-/** Keeps the key without a response. @returns false when there is one that has not expired, or its work is in progress */
+/** Keeps the key without a response. @returns false when there is one already that holds, or its work is in progress */
 async function keep(manager: EntityManager, { scope, hash, fingerprint }: Attempt): Promise<boolean> {
   await manager.query(`SELECT set_config('lock_timeout', $1, true)`, [String(MAX_WAIT_MS)]);
   try {

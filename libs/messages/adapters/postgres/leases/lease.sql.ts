@@ -18,12 +18,11 @@ const TARGET = `'${'pull' satisfies DeliveryMode}'`;
 const USED = 'h.failures + h.crashes + 1';
 
 /** As `Message.expire` changes it after its last attempt, and after another one: then it stays available. */
-const EXPIRE = `
-    SET status = '${fail.to}', crashes = m.crashes + 1, failure_reason = '${LEASE_EXPIRED}',
-        updated_at = clock_timestamp(), claim = NULL, claim_expires_at = NULL, available_at = NULL`;
+const EXPIRED = 'crashes = m.crashes + 1, updated_at = clock_timestamp(), claim = NULL, claim_expires_at = NULL';
+const FAIL = `
+    SET status = '${fail.to}', failure_reason = '${LEASE_EXPIRED}', available_at = NULL, ${EXPIRED}`;
 const REQUEUE = `
-    SET status = '${requeue.to}', crashes = m.crashes + 1, updated_at = clock_timestamp(), claim = NULL,
-        claim_expires_at = NULL`;
+    SET status = '${requeue.to}', ${EXPIRED}`;
 
 const LEAVING = 'RETURNING m.account_id, m.delivery, m.ordering_key, m.position';
 
@@ -58,7 +57,7 @@ export const LEASE = `
     FROM h WHERE ${isFound('h')} AND (h.status = '${startProcessing.from}' OR ${USED} < $4)
     RETURNING ${columnsOf('m')}, h.place
   ), failed AS (
-    UPDATE sluice.messages m ${EXPIRE}
+    UPDATE sluice.messages m ${FAIL}
     FROM h WHERE ${isFound('h')} AND h.status = '${startProcessing.to}' AND ${USED} >= $4
     ${LEAVING}
   ), lost AS (
@@ -178,7 +177,7 @@ export const END_EXPIRED = `
       LIMIT $2 FOR UPDATE SKIP LOCKED
     ) expired
   ), failed AS (
-    UPDATE sluice.messages m ${EXPIRE}
+    UPDATE sluice.messages m ${FAIL}
     FROM h WHERE ${isFound('h')} AND h.is_last
     ${LEAVING}
   ), requeued AS (
