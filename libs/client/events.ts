@@ -40,10 +40,10 @@ export async function* events(
     let error: SluiceError | null = null;
     try {
       const headers = { ...(lastEventId !== '' && { 'last-event-id': lastEventId }) };
-      const response = await transport.send('GET', '/events', { headers, signal }, (response) => response);
+      const body = await transport.send('GET', '/events', { headers, signal }, bodyOf);
       onConnect?.();
       wasConnected = true;
-      for await (const { id, event, data } of parse(chunksOf(response, signal))) {
+      for await (const { id, event, data } of parse(chunksOf(body, signal))) {
         failures = 0;
         lastEventId = id ?? lastEventId;
         if (data !== '') yield { id: lastEventId, type: event as StatusEvent['type'], message: messageIn(data) };
@@ -63,9 +63,18 @@ export async function* events(
 
 const RECONNECT_MS = 500;
 
-/** The text of a response as it arrives; ends when the connection does. */
-async function* chunksOf(response: Response, signal: AbortSignal | undefined): AsyncGenerator<string, void, undefined> {
-  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+/** The page of a proxy would end at once, again and again. */
+function bodyOf({ body, headers, status }: Response): ReadableStream<Uint8Array> {
+  if (body && /^text\/event-stream\b/.test(headers.get('content-type') ?? '')) return body;
+  throw unexpected('no event stream of Sluice: check baseUrl and proxies.', status);
+}
+
+/** The text of a body as it arrives; ends when the connection does. */
+async function* chunksOf(
+  body: ReadableStream<Uint8Array>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<string, void, undefined> {
+  const reader = body.getReader();
   const decoder = new TextDecoder();
   // Also ends a read that is pending.
   const close = () => {
@@ -124,7 +133,8 @@ async function* parse(chunks: AsyncIterable<string>): AsyncGenerator<ServerSentE
         id = event = undefined;
         data = [];
         length = 0;
-      } else if (name === 'id') id = value;
+      } // Others fit into no header.
+      else if (name === 'id' && /^[ -~]*$/.test(value)) id = value;
       else if (name === 'event') event = value;
       else if (name === 'data') data.push(value);
     }

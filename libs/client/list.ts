@@ -1,3 +1,4 @@
+import { unexpected } from './errors.js';
 import type { Page } from './types.js';
 
 /** A list, newest first: of `page()`s, or of items that are fetched page by page: `for await (const item of list)`. */
@@ -14,10 +15,16 @@ export class List<Item> implements AsyncIterable<Item> {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
-    for (let page = await this.#load(); ; page = await this.#load(page.nextCursor)) {
-      yield* page.data;
+    let cursor: string | undefined;
+    for (;;) {
+      const { data, nextCursor } = await this.#load(cursor);
+      yield* data;
       // Without one, the next page would be the first again.
-      if (!page.nextCursor) return;
+      if (!nextCursor) return;
+      // A cache may ignore the query.
+      if (typeof nextCursor !== 'string' || nextCursor === cursor)
+        throw unexpected('its nextCursor leads to no other page.', 200);
+      cursor = nextCursor;
     }
   }
 }

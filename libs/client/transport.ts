@@ -281,7 +281,8 @@ function reasonOf(error: unknown): string {
   return String(said.find((one) => one !== undefined && one !== ''));
 }
 
-/** The path of something that an id names. */
+/** The path of something that an id names. @throws TypeError for an id that would lead to another path */
 export function pathOf(strings: TemplateStringsArray, ...ids: string[]): string {
+  if (ids.some((id) => /^\.{0,2}$/.test(id))) throw new TypeError('An id is empty, "." or "..".');
   return String.raw({ raw: strings }, ...ids.map(encodeURIComponent));
 }

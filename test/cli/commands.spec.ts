@@ -45,6 +45,20 @@ describe('The command line', () => {
       });
     });
 
+    it('says which key it has taken if there are two', async () => {
+      const other = await api.signUp();
+      const { code, stdout, stderr } = await stranger.run(['login'], {
+        env: { SLUICE_API_KEY: other.key },
+        input: account.key,
+      });
+      expect({ code, stderr }).toEqual({
+        code: 0,
+        stderr: expect.stringContaining('The key is from SLUICE_API_KEY. Standard input is not read.') as string,
+      });
+      expect(stdout).toContain('Logged in to');
+      expect(await stranger.json('whoami')).toMatchObject({ account: { id: other.id } });
+    });
+
     it.each([
       ['a local one by default', [], 'http://127.0.0.1:3000'],
       ['what it is told', ['--url', 'http://127.0.0.1:9/'], 'http://127.0.0.1:9'],

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { accountForEach, sharedApi } from '../support/api.js';
 import { Cli } from '../support/cli.js';
@@ -14,6 +14,16 @@ describe('Files of the command line', () => {
   });
   afterEach(() => {
     cli.remove();
+  });
+
+  it.each(['', '.', 'folder'])('are not kept in the current folder: HOME=%s', async (home) => {
+    const env = { HOME: home, XDG_CONFIG_HOME: '', XDG_STATE_HOME: '' };
+    cli.file('lines.txt', 'one\n');
+    const login = await cli.run(['login'], { env, input: account.key });
+    expect(login).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^error: .+\n$/) as string });
+    await cli.run(['send', '--batch', 'lines.txt'], { env: { ...env, SLUICE_API_KEY: account.key } });
+    expect(readdirSync(cli.home)).toEqual(['lines.txt']);
+    expect(await cli.run(['whoami'], { env: { ...env, SLUICE_API_KEY: account.key } })).toMatchObject({ code: 0 });
   });
 
   describeUnless(existsSync('/proc/self/fd') ? null : 'There is no /proc.')('in a home', () => {

@@ -89,6 +89,21 @@ describe('sluice verify', () => {
     },
   );
 
+  it('is inconclusive without a message', async () => {
+    const { code, stdout, stderr } = await verify('--duration', '0');
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain('No message was acknowledged, so that there was nothing to verify.');
+  });
+
+  it('says that a limit is used up', async () => {
+    fault = ['GET /messages?limit=1 ', 429];
+    const { code, stderr } = await verify();
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining('A limit of the key is used up. Try again in some seconds.') as string,
+    });
+  });
+
   it('names the scopes that a key needs to consume', async () => {
     const { key } = await api.createKey(account, { scopes: ['messages:send', 'messages:read', 'account:manage'] });
     const refused = await cli.run(['verify', '--consume', 'pull'], { env: { SLUICE_API_KEY: key } });

@@ -292,6 +292,33 @@ describe('A call of the client', () => {
     expect(server.received.map(({ body }) => body)).toEqual(Array(2).fill('{"messages":[{"message":"one"}]}'));
   });
 
+  it.each([['c'], [5], [true], [{}]])('reads no list for ever whose cursor is always %j', async (nextCursor) => {
+    for (const path of ['/messages', '/messages?cursor=c']) {
+      server.url(path, json(200, { data: [MESSAGE], nextCursor }));
+    }
+    const items = client().messages.list();
+    const read = (async () => {
+      for await (const item of items) expect(item).toEqual(MESSAGE);
+    })();
+    expect(await failure(read)).toMatchObject({ code: 'unexpected_response', status: 200 });
+    expect(server.received.length).toBeLessThanOrEqual(2);
+  });
+
+  it.each(['', '.', '..'])('goes to no other path for the id %j', async (id) => {
+    const { messages, endpoints, account } = client();
+    for (const call of [
+      () => messages.get(id),
+      () => messages.cancel(id),
+      () => messages.retry(id),
+      () => messages.attempts(id),
+      () => endpoints.delete(id),
+      () => account.keys.revoke(id),
+    ]) {
+      await expect((async () => call())()).rejects.toThrow(TypeError);
+    }
+    expect(server.received).toHaveLength(0);
+  });
+
   it('has its own idempotency key unless it is given one', async () => {
     server.url('/messages', accepted);
     const sluice = client();

@@ -47,6 +47,29 @@ describe('sluice.events', () => {
   });
 
   it.each([
+    ['a page', 200, { 'content-type': 'text/html' }, '<p>Sign in</p>'],
+    ['JSON', 200, { 'content-type': 'application/json' }, '{}'],
+    ['no type', 200, {}, 'data: {}\n\n'],
+    ['nothing', 200, {}, ''],
+    ['no content', 204, {}, ''],
+    ['a type that begins like it', 200, { 'content-type': 'text/event-streams' }, ''],
+  ])('fails for %s instead of a stream', async (_what, status, headers, body) => {
+    server.url('/events', (response) => response.writeHead(status, headers).end(body));
+    const onConnect = jest.fn();
+    await expect(collect(1, { onConnect })).rejects.toMatchObject({ code: 'unexpected_response', status });
+    expect(onConnect).not.toHaveBeenCalled();
+  });
+
+  it('goes on after the last id that fits into a header', async () => {
+    server.url('/events', (response, _received, n) => {
+      open(response, event(n === 1 ? '1' : '2', 'one'));
+      if (n === 1) response.end(event('世', 'two'));
+    });
+    expect(await collect(3)).toMatchObject([{ id: '1' }, { id: '1' }, { id: '2' }]);
+    expect(lastEventIds()).toEqual([undefined, '1']);
+  });
+
+  it.each([
     ['U+2028', '\u2028'],
     ['U+2029', '\u2029'],
     ['U+0085', '\u0085'],

@@ -125,8 +125,8 @@ export default [
   {
     what: 'a list ends after its first page',
     file: 'libs/client/list.ts',
-    find: 'if (!page.nextCursor) return;',
-    replace: 'if (page.nextCursor !== undefined) return;',
+    find: 'if (!nextCursor) return;',
+    replace: 'if (nextCursor !== undefined) return;',
     tests: ['test/client/api.spec.ts'],
   },
   {

@@ -1,4 +1,4 @@
-import { chunksOf, readLines, type Line } from './lines.js';
+import { chunksOf, parseLine, readLines, type Line } from './lines.js';
 
 const MAX_BYTES = 262_144;
 
@@ -15,6 +15,13 @@ async function linesOf(input: string | Buffer, size = Infinity): Promise<Line[]>
 }
 
 describe('The lines of an input', () => {
+  it.each(['"a"', '\ufeff"a"', '{"message":"a"}', '\ufeff{"message":"a"}'])(
+    'may begin with a byte order mark as JSON: %j',
+    (text) => {
+      expect(parseLine(text, 1)).toEqual({ message: 'a' });
+    },
+  );
+
   it.each([
     ['', []],
     ['a', ['a']],

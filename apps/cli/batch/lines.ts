@@ -58,7 +58,8 @@ function tooLong(line: number, maxBytes: number): CliError {
 export function parseLine(text: string, number = 0): { message: string } {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    // Editors on Windows begin a file with a byte order mark.
+    value = JSON.parse(text.replace(/^\ufeff/, ''));
   } catch {
     throw new CliError(`Line ${number} is not JSON.`);
   }

@@ -22,8 +22,8 @@ export function addLogin(program: Command, context: Context): void {
   );
   login.addHelpText(
     'after',
-    '\nThe key is asked for, read from standard input, or taken from SLUICE_API_KEY (SLUICE_ADMIN_API_KEY with\n' +
-      '--operator). It is never an argument, because other users of the machine can see those.',
+    '\nThe key is taken from SLUICE_API_KEY (SLUICE_ADMIN_API_KEY with --operator) if that is set. Otherwise it is asked for,\n' +
+      'or read from standard input. It is never an argument, because other users of the machine can see those.',
   );
 
   program
@@ -69,6 +69,7 @@ async function logIn(isOperator: boolean, context: Context): Promise<void> {
   const apiKey = set === undefined ? validKey(await readKey(question), 'This') : validKey(set, name);
   const sluice = context.clientWith(apiKey);
   const account = isOperator ? await checkOperator(sluice) : await checkKey(sluice);
+  if (set !== undefined) output.note(`The key is from ${name}. Standard input is not read.`);
   credentials.save(baseUrl, isOperator ? { operatorKey: apiKey } : { apiKey });
   credentials.select(baseUrl);
   output.result(

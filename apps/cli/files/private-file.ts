@@ -13,7 +13,9 @@ export function folder(variable: 'XDG_CONFIG_HOME' | 'XDG_STATE_HOME', fallback:
   const base = process.env[variable] ?? '';
   if (isAbsolute(base)) return join(base, 'sluice');
   try {
-    return join(homedir(), fallback, 'sluice');
+    const home = homedir();
+    // An empty HOME would mean the current folder, which others may read or commit.
+    return isAbsolute(home) ? join(home, fallback, 'sluice') : null;
   } catch {
     return null;
   }

@@ -60,6 +60,9 @@ export async function verify(options: VerifyOptions, note: (line: string) => voi
     await verification.stopConsumers();
   }
   const isKept = allKept(report);
+  if (isKept && report.counts.acknowledged === 0) {
+    throw new UsageError('No message was acknowledged, so that there was nothing to verify.');
+  }
   if (isKept && options.ledger === undefined) rmSync(path);
   const json = { ...report, responses: Object.fromEntries(report.responses) };
   return { isKept, text: formatReport(report), json };
@@ -76,6 +79,10 @@ async function connect(url: string, apiKey: string): Promise<Date> {
   );
   if (response.status === 401) throw new UsageError(`${url} does not know this API key.`);
   if (response.status === 403) throw new UsageError('The key needs the scope messages:read, to list what is stored.');
+  if (response.status === 429) {
+    const seconds = response.headers.get('retry-after') ?? 'some';
+    throw new UsageError(`A limit of the key is used up. Try again in ${seconds} seconds.`);
+  }
   if (response.status !== 200) throw new UsageError(`${url}/messages returned ${response.status}: is it Sluice?`);
   const date = Date.parse(response.headers.get('date') ?? '');
   return Number.isNaN(date) ? new Date() : new Date(date);
