@@ -40,6 +40,8 @@ describe('sluice mcp', () => {
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name).sort()).toEqual(READS);
     expect(tools.every(({ annotations }) => annotations?.readOnlyHint)).toBe(true);
+    for (const { inputSchema } of tools)
+      expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
     for (const name of WRITES) expect(await call(name, { message: 'hello' })).toMatchObject({ isError: true });
     expect((await json<{ data: unknown[] }>('find_messages')).data).toEqual([]);
 

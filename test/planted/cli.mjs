@@ -252,4 +252,18 @@ export default [
     replace: 'if (canWrite !== null) addWrites(server, sluice);',
     tests: ['test/cli/mcp.spec.ts'],
   },
+  {
+    what: 'a running call of an assistant gets no response when the input ends',
+    file: 'apps/cli/mcp/stdio.ts',
+    find: 'while (this.unanswered.length > 0)',
+    replace: 'while (this.unanswered.length > 100)',
+    tests: ['test/cli/mcp-input.spec.ts'],
+  },
+  {
+    what: 'a message of an assistant is sent although an argument is misspelt',
+    file: 'apps/cli/mcp/server.ts',
+    find: 'inputSchema: z.strictObject({\n        message:',
+    replace: 'inputSchema: z.object({\n        message:',
+    tests: ['test/cli/mcp-input.spec.ts'],
+  },
 ];

@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 import { withExamples } from '../input/arguments.js';
 import type { Context } from '../support/context.js';
+import { report } from '../support/errors.js';
+import { CliError } from '../support/exit-codes.js';
 
 export function addMcp(program: Command, context: Context): void {
   const mcp = program
@@ -11,7 +13,12 @@ export function addMcp(program: Command, context: Context): void {
       const sluice = context.sluice();
       // Few need it, and it is large.
       const { serve } = await import('../mcp/server.js');
-      await serve({ sluice, version: program.version() ?? '', canWrite: write === true });
+      await serve({
+        sluice,
+        version: program.version() ?? '',
+        canWrite: write === true,
+        onMalformed: (sentence) => report(new CliError(sentence), context.output),
+      });
     });
   withExamples(mcp, 'sluice mcp', 'sluice mcp --write');
 }
