@@ -65,7 +65,8 @@ const RECONNECT_MS = 500;
 
 /** The page of a proxy would end at once, again and again. */
 function bodyOf({ body, headers, status }: Response): ReadableStream<Uint8Array> {
-  if (body && /^text\/event-stream\b/.test(headers.get('content-type') ?? '')) return body;
+  if (body && /^text\/event-stream\b/i.test(headers.get('content-type') ?? '')) return body;
+  body?.cancel().catch(() => undefined);
   throw unexpected('no event stream of Sluice: check baseUrl and proxies.', status);
 }
 
@@ -133,9 +134,10 @@ async function* parse(chunks: AsyncIterable<string>): AsyncGenerator<ServerSentE
         id = event = undefined;
         data = [];
         length = 0;
-      } // Others fit into no header.
-      else if (name === 'id' && /^[ -~]*$/.test(value)) id = value;
-      else if (name === 'event') event = value;
+      } else if (name === 'id') {
+        // Others do not fit into a header.
+        if (/^[ -~]*$/.test(value)) id = value;
+      } else if (name === 'event') event = value;
       else if (name === 'data') data.push(value);
     }
   }

@@ -71,6 +71,8 @@ describe('sluice verify', () => {
     const running = cli.start(['verify', '--consume', 'pull', '--settle', '60', '--callers', '1', '--rate', '20']);
     await running.printed('Verifying');
     await until(async () => (await delivery()) === 'pull');
+    // One after the other: the first two are acknowledged.
+    await until(async () => ((await api.ask(account, 'GET /messages')).body.data as unknown[]).length > 2);
     running.signal('SIGTERM');
     expect(await running.ended()).toMatchObject({ code: 0 });
     expect(await delivery()).toBe('handler');

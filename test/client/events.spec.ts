@@ -60,6 +60,14 @@ describe('sluice.events', () => {
     expect(onConnect).not.toHaveBeenCalled();
   });
 
+  it('closes the connection of what is no stream', async () => {
+    const closed = new Promise((resolve) => {
+      server.url('/events', (response) => response.on('close', resolve).writeHead(200).write('a page without end'));
+    });
+    await expect(collect(1)).rejects.toMatchObject({ code: 'unexpected_response' });
+    await closed;
+  });
+
   it('goes on after the last id that fits into a header', async () => {
     server.url('/events', (response, _received, n) => {
       open(response, event(n === 1 ? '1' : '2', 'one'));

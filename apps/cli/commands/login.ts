@@ -69,13 +69,13 @@ async function logIn(isOperator: boolean, context: Context): Promise<void> {
   const apiKey = set === undefined ? validKey(await readKey(question), 'This') : validKey(set, name);
   const sluice = context.clientWith(apiKey);
   const account = isOperator ? await checkOperator(sluice) : await checkKey(sluice);
-  if (set !== undefined) output.note(`The key is from ${name}. Standard input is not read.`);
   credentials.save(baseUrl, isOperator ? { operatorKey: apiKey } : { apiKey });
   credentials.select(baseUrl);
   output.result(
     { baseUrl, account },
     () => `Logged in to ${baseUrl}${account === null ? '' : ` as ${visible(account.name)}`}.`,
   );
+  if (set !== undefined) output.note(`The key is from ${name}. Standard input is not read.`);
 }
 
 const MAX_KEY_BYTES = 4_096;
