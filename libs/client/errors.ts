@@ -9,7 +9,7 @@ type Unexpected = 'unexpected_response';
 interface ErrorDetails {
   readonly message: string;
   readonly code: string;
-  readonly status?: number;
+  readonly status?: number | null;
   readonly requestId?: string | null;
   readonly retryAfter?: number | null;
   readonly problem?: Problem | null;
@@ -133,14 +133,24 @@ export function errorOf(response: Response, body: string): SluiceError {
   });
 }
 
-/** Proxies answer with pages of their own. */
+/** Proxies answer with pages of their own, and with problem documents whose members have other types. */
 function problemIn(body: string): Problem | null {
   try {
-    const value = JSON.parse(body) as Partial<Problem> | null;
-    return typeof value?.code === 'string' && typeof value.detail === 'string' ? (value as Problem) : null;
+    const { requestId, errors, ...others } = JSON.parse(body) as Record<keyof Problem, unknown>;
+    if (typeof others.code !== 'string' || typeof others.detail !== 'string') return null;
+    return {
+      ...others,
+      ...(typeof requestId === 'string' && { requestId }),
+      ...(Array.isArray(errors) && { errors: (errors as unknown[]).filter(isFieldFault) }),
+    } as Problem;
   } catch {
     return null;
   }
+}
+
+function isFieldFault(fault: unknown): boolean {
+  const { pointer, detail } = (fault ?? {}) as Record<string, unknown>;
+  return typeof pointer === 'string' && typeof detail === 'string';
 }
 
 /** `Retry-After` has seconds or a date. */

@@ -8,11 +8,11 @@ describe('sluice verify', () => {
   const api = sharedApi();
   const account = accountForEach(api);
   /** The next request that starts like this is answered with this status by a proxy before the API. */
-  let fault: readonly [start: string, status: number] | null;
+  let fault: readonly [start: string, status: number, body?: string] | null;
   const proxy = createServer((incoming, outgoing) => {
     const { method = '', url = '', headers } = incoming;
     if (fault !== null && `${method} ${url} `.startsWith(fault[0])) {
-      outgoing.writeHead(fault[1]).end('{}');
+      outgoing.writeHead(fault[1]).end(fault[2] ?? '{}');
       fault = null;
       return;
     }
@@ -97,12 +97,19 @@ describe('sluice verify', () => {
     expect(stderr).toContain('No message was acknowledged, so that there was nothing to verify.');
   });
 
-  it('says that a limit is used up', async () => {
-    fault = ['GET /messages?limit=1 ', 429];
+  it.each([
+    [429, '{"detail":"Retry after 5 s."}', 'Retry after 5 s.'],
+    [503, '{"detail":"Not \\u001b[2Jready."}', 'Not \\u001b[2Jready.'],
+    [503, '{"detail":5}', 'is it Sluice?'],
+    [503, 'null', 'is it Sluice?'],
+    [502, '<h1>Bad Gateway</h1>', 'is it Sluice?'],
+    [204, '', 'is it Sluice?'],
+  ])('says why it cannot begin: %i %s', async (status, body, reason) => {
+    fault = ['GET /messages?limit=1 ', status, body];
     const { code, stderr } = await verify();
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr: expect.stringContaining('A limit of the key is used up. Try again in some seconds.') as string,
+      stderr: expect.stringContaining(`/messages returned ${status}: ${reason}`) as string,
     });
   });
 

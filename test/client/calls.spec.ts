@@ -526,6 +526,23 @@ describe('A call of the client', () => {
       expect(error).toMatchObject({ code: 'unexpected_response', status: 502, problem: null });
     });
 
+    it.each([
+      [{}, undefined],
+      [{ errors: 'nope' }, undefined],
+      [{ errors: { 0: 'x' } }, undefined],
+      [{ errors: null }, undefined],
+      [{ errors: [null, 1, 'x', {}, { pointer: 1, detail: 'x' }, { pointer: '/x' }] }, []],
+      [{ errors: [null, { pointer: '/x', detail: 'y' }] }, [{ pointer: '/x', detail: 'y' }]],
+      [{ requestId: 5 }, undefined],
+      [{ requestId: {} }, undefined],
+    ])("reads what has the right type in a proxy's problem document: %j", async (members, errors) => {
+      const body = { detail: 'It failed.', code: 'x', ...members };
+      server.url('/messages', json(400, body, { 'x-request-id': 'r2' }));
+      const error = await failure(client().messages.send('hello'));
+      expect(error).toMatchObject({ message: 'It failed.', code: 'x', status: 400, requestId: 'r2' });
+      expect(error.problem?.errors).toEqual(errors);
+    });
+
     it('because its input cannot be sent is no SluiceError, and is not repeated', async () => {
       const circular: { perMinute: number; minutes: number; self?: unknown } = { perMinute: 1, minutes: 1 };
       circular.self = circular;

@@ -13,7 +13,6 @@ import {
 import { readable } from '../input/arguments.js';
 import { fieldsOf, type MessageFields } from '../input/message-fields.js';
 import type { Context } from '../support/context.js';
-import { faultsOf } from '../support/errors.js';
 import { CliError, EXIT } from '../support/exit-codes.js';
 import { count, type Progress } from '../support/output.js';
 import { visible } from '../support/visible.js';
@@ -203,12 +202,11 @@ function explain(error: unknown, { firstLine, lastLine, numbers }: Chunk): unkno
       EXIT.usage,
     );
   }
-  const { message, code, requestId, retryAfter, problem } = error;
-  if (!(error instanceof InvalidRequestError) || problem === null) return error;
-  const errors = faultsOf(error).map(({ pointer, detail }) => {
+  const { message, code, status, requestId, retryAfter, problem } = error;
+  if (!(error instanceof InvalidRequestError) || problem?.errors === undefined) return error;
+  const errors = problem.errors.map(({ pointer, detail }) => {
     const line = numbers[Number(/^\/messages\/(\d+)\b/.exec(pointer)?.[1])];
     return { pointer: line === undefined ? pointer : `line ${line}`, detail };
   });
-  const { status } = problem;
   return new InvalidRequestError({ message, code, status, requestId, retryAfter, problem: { ...problem, errors } });
 }

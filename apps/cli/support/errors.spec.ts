@@ -2,12 +2,10 @@ import {
   AuthenticationError,
   ConflictError,
   ConnectionError,
-  InvalidRequestError,
   NotFoundError,
   PermissionError,
   RateLimitError,
   ServerError,
-  type Problem,
 } from '#client/index.js';
 import { report } from './errors.js';
 import { CliError, EXIT } from './exit-codes.js';
@@ -45,19 +43,6 @@ describe('A failed command', () => {
     err = '';
     expect(report(error, new Output(true))).toBe(exitCode);
     expect(JSON.parse(err)).toMatchObject({ error: { message: error.message } });
-  });
-
-  it.each([
-    ['a sentence', 'nope'],
-    ['an object', { 0: 'x' }],
-    ['a number', 5],
-    ['null', null],
-    ['lists of others', [null, 1, 'x', {}, { pointer: 1, detail: 'x' }, { pointer: '/x' }]],
-  ])('leaves out what is no list of faults: %s', (_what, errors) => {
-    const problem = { ...details, errors, code: 'x', detail: 'It failed.', status: 400 } as unknown as Problem;
-    const error = new InvalidRequestError({ ...details, code: 'x', status: 400, problem });
-    expect(report(error, new Output(false))).toBe(EXIT.failed);
-    expect(err).toBe('error: It failed. (x, request the-request)\n');
   });
 
   it.each([

@@ -22,7 +22,7 @@ export function report(error: unknown, output: Output, id?: string): ExitCode {
 export function describeError(error: unknown): Description {
   if (error instanceof SluiceError) {
     const { code, status, message, requestId, retryAfter } = error;
-    const errors = faultsOf(error);
+    const errors = error.problem?.errors ?? [];
     // The field of a request that the sentence is about tells people nothing more.
     const more = errors.filter(({ pointer, detail }) => detail !== message || !/^($|\/)/.test(pointer));
     const faults = more.map(({ pointer, detail }) => `\n  ${visible(`${pointer}: ${detail}`)}`).join('');
@@ -42,16 +42,6 @@ export function describeError(error: unknown): Description {
 const LACKS = /^Cannot (read properties of|destructure property .* of) .*\b(undefined|null)\b|is not (async )?iterable/;
 const INCOMPLETE =
   'The response lacks what this command shows: is the service Sluice, and about as new as this program?';
-
-/** What a problem document says of single fields. One of a proxy may have anything in their place. */
-export function faultsOf({ problem }: SluiceError): readonly { pointer: string; detail: string }[] {
-  const errors: unknown = problem?.errors;
-  if (!Array.isArray(errors)) return [];
-  return errors.filter(
-    (one: { pointer?: unknown; detail?: unknown } | null) =>
-      typeof one?.pointer === 'string' && typeof one.detail === 'string',
-  ) as { pointer: string; detail: string }[];
-}
 
 function exitCodeOf(error: SluiceError): ExitCode {
   if ((error instanceof AuthenticationError || error instanceof PermissionError) && isFromSluice(error)) {

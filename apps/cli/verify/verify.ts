@@ -6,6 +6,7 @@ import { UsageError } from '#platform/process/usage-error.js';
 import { fileError } from '../files/private-file.js';
 import { networkFetch } from '../support/fetch.js';
 import { stopSignal } from '../support/signals.js';
+import { visible } from '../support/visible.js';
 import { Ledger } from './ledger.js';
 import { allKept, formatReport } from './report.js';
 import { Verification, type Report } from './verification.js';
@@ -79,11 +80,11 @@ async function connect(url: string, apiKey: string): Promise<Date> {
   );
   if (response.status === 401) throw new UsageError(`${url} does not know this API key.`);
   if (response.status === 403) throw new UsageError('The key needs the scope messages:read, to list what is stored.');
-  if (response.status === 429) {
-    const seconds = response.headers.get('retry-after') ?? 'some';
-    throw new UsageError(`A limit of the key is used up. Try again in ${seconds} seconds.`);
+  if (response.status !== 200) {
+    const problem = (await response.json().catch(() => null)) as { detail?: unknown } | null;
+    const reason = typeof problem?.detail === 'string' ? visible(problem.detail) : 'is it Sluice?';
+    throw new UsageError(`${url}/messages returned ${response.status}: ${reason}`);
   }
-  if (response.status !== 200) throw new UsageError(`${url}/messages returned ${response.status}: is it Sluice?`);
   const date = Date.parse(response.headers.get('date') ?? '');
   return Number.isNaN(date) ? new Date() : new Date(date);
 }
