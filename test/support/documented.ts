@@ -136,6 +136,14 @@ function errorCode(bytes: Buffer): string | undefined {
   }
 }
 
+/** By the paths of the document. */
+const PATTERNS: Readonly<Record<string, RegExp>> = Object.fromEntries(
+  Object.keys(openApi.paths).map((path) => [
+    path,
+    new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`),
+  ]),
+);
+
 /** Decoded; null if that is impossible. */
 function pathOf(target: string): string | null {
   try {
@@ -149,8 +157,7 @@ function pathOf(target: string): string | null {
 function findPath(target: string, method: string): [string, OpenApi['paths'][string]] | undefined {
   const path = pathOf(target);
   if (path === null) return undefined;
-  const pattern = (template: string) => new RegExp(`^${template.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`);
-  const found = Object.entries(openApi.paths).filter(([template]) => pattern(template).test(path));
+  const found = Object.entries(openApi.paths).filter(([template]) => PATTERNS[template]?.test(path));
   // A path without parameters takes precedence, even if it lacks the method.
   const exact = found.find(([template]) => !template.includes('{'));
   return exact ?? found.find(([, operations]) => method in operations) ?? found[0];
