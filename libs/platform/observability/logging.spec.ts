@@ -1,6 +1,9 @@
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { Writable } from 'node:stream';
 import pg from 'pg';
+import { symbols } from 'pino';
 import { createTestDatabase } from '../../../test/support/database.js';
+import { describeUnless } from '../../../test/support/skipping.js';
 import { createLogger } from './logging.js';
 
 function logOf(error: unknown): { text: string; err: Record<string, unknown> } {
@@ -14,6 +17,24 @@ function logOf(error: unknown): { text: string; err: Record<string, unknown> } {
   createLogger('info', 'test', destination).warn({ err: error }, 'failed');
   return { text, err: (JSON.parse(text) as { err: Record<string, unknown> }).err };
 }
+
+describeUnless(existsSync('/dev/full') ? null : 'There is no /dev/full.')('A log that cannot be written', () => {
+  it.each([
+    ['on a full disk', '/dev/full', 'w'],
+    ['to a descriptor for reading', '/dev/zero', 'r'],
+  ])('does not end the process, nor fill its memory: %s', (_what, path, flags) => {
+    const fd = openSync(path, flags);
+    const stdout = jest.spyOn(process, 'stdout', 'get').mockReturnValue({ fd, isTTY: false } as typeof process.stdout);
+    const logger = createLogger('info', 'test');
+    stdout.mockRestore();
+    const before = process.memoryUsage().heapUsed;
+    for (let i = 0; i < 1_000; i++) logger.info('x'.repeat(100_000));
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(50_000_000);
+    // As pino does when the process ends.
+    (logger as unknown as Record<symbol, { flushSync(): void }>)[symbols.streamSym]?.flushSync();
+    closeSync(fd);
+  });
+});
 
 describe('An error in the log', () => {
   it('contains type, message, stack, code and causes', () => {

@@ -18,11 +18,28 @@ export function createLogger(level: string, processName: string, destination?: D
     serializers: { err: (error: unknown) => describeError(error, MAX_CAUSES) },
   };
   if (destination !== undefined) return pino(options, destination);
-  if (!process.stdout.isTTY) return pino(options);
+  if (!process.stdout.isTTY) return pino(options, standardOutput());
   return pino({
     ...options,
     transport: { target: 'pino-pretty', options: { ignore: 'pid,hostname', singleLine: true } },
   });
+}
+
+/** The most bytes of lines that wait while they cannot be written, as on a full disk. Further lines are lost. */
+const MAX_WAITING_BYTES = 16_777_216;
+
+/** Standard output, whose failures end no process. */
+function standardOutput(): DestinationStream {
+  const output = pino.destination({ maxLength: MAX_WAITING_BYTES }).on('error', () => undefined);
+  const flush = output.flushSync.bind(output);
+  output.flushSync = () => {
+    try {
+      flush();
+    } catch {
+      // pino calls this as the process ends: the lines that wait are lost.
+    }
+  };
+  return output;
 }
 
 // pino's own serializer includes every property, and libraries attach SQL, its parameters, rows and connections to errors.
