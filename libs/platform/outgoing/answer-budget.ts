@@ -73,6 +73,10 @@ export class AnswerBudget {
     this.wireBytes = this.wire.bytesRead;
   }
 
+  get admitsBody(): boolean {
+    return this.maxBytes === MAX_BYTES;
+  }
+
   /** The headers are complete. */
   admitBody(): void {
     this.maxBytes = MAX_BYTES;

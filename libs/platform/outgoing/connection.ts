@@ -1,6 +1,7 @@
 import { Client, type Dispatcher } from 'undici';
 import { AnswerBudget } from './answer-budget.js';
 import { connect, type Reach } from './connect.js';
+import { passContinue } from './unrequested-continue.js';
 
 export interface OutgoingRequest {
   readonly path: string;
@@ -57,7 +58,10 @@ export class Connection {
           if (connected === null) {
             callback(error, null);
           } else {
-            this.budget = new AnswerBudget(connected.socket, connected.wire);
+            const budget = (this.budget = new AnswerBudget(connected.socket, connected.wire));
+            connected.socket.on('data', (chunk: Buffer) => {
+              if (!budget.admitsBody) passContinue(chunk);
+            });
             callback(null, connected.socket);
           }
         });

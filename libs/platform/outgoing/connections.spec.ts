@@ -158,6 +158,42 @@ describe('Outgoing connections', () => {
     expect((await post(connections(), origin)).status).toBe(200);
   });
 
+  const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
+  const HINTS = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n';
+  it.each([
+    ['100', [CONTINUE + OK]],
+    ['100 in a piece of its own', [CONTINUE, OK]],
+    ['100 with a header', ['HTTP/1.1 100 Go on\r\nDate: x\r\n\r\n', OK]],
+    ['100 without a reason', ['HTTP/1.1 100\r\n\r\n', OK]],
+    ['100 after a line end', [`\r\n${CONTINUE}`, OK]],
+    ['100 twice', [CONTINUE + CONTINUE + OK]],
+    ['100 before 103', [CONTINUE + HINTS + OK]],
+    ['100 after 103', [HINTS, CONTINUE, OK]],
+    ['102', ['HTTP/1.1 102 Processing\r\n\r\n', OK]],
+    ['199', ['HTTP/1.1 199 x\r\n\r\n', OK]],
+  ])('read the answer after an informational response that they have not asked for: %s', async (_what, pieces) => {
+    const { origin, sockets } = await receiver((socket) => {
+      void (async () => {
+        for (const piece of pieces) {
+          socket.write(piece);
+          await new Promise((resolve) => setTimeout(resolve, 20));
+        }
+      })();
+    });
+    const own = connections();
+    for (let count = 0; count < 2; count++) expect((await post(own, origin)).status).toBe(200);
+    expect(sockets).toHaveLength(1);
+  });
+
+  it('do not read a status in a body', async () => {
+    const body = `${CONTINUE}HTTP/1.1 100 x`;
+    const { origin } = await receiver((socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n`);
+      setTimeout(() => socket.write(body), 20);
+    });
+    expect((await post(connections(), origin)).body.toString()).toBe(body);
+  });
+
   it.each([
     ['closed', (socket: Socket) => socket.destroy()],
     ['reset', (socket: Socket) => socket.resetAndDestroy()],
