@@ -105,4 +105,38 @@ describe('POST /accounts responds 429 rate_limit_exceeded', () => {
     for (let count = 0; count <= PER_HOUR; count++) expect((await signUp(name)).status).toBe(status);
     expect(statusesOf(await signUps(PER_HOUR, 'valid'))).toEqual(Array(PER_HOUR).fill(201));
   });
+
+  describe('without counting what repeats a sign-up with its Idempotency-Key', () => {
+    const repeated = (key: string, from = address, name = 'repeated') => {
+      const headers = { 'content-type': 'application/json', 'x-forwarded-for': from, 'idempotency-key': key };
+      return api.ask(null, 'POST /accounts', JSON.stringify({ name }), headers);
+    };
+
+    it('one after another, and when the others are used up', async () => {
+      const first = await repeated('one');
+      for (let count = 0; count < PER_HOUR; count++) expect((await repeated('one')).body).toEqual(first.body);
+      expect(statusesOf(await signUps(PER_HOUR, 'others'))).toEqual([201, 201, 201, 201, 429]);
+      expect((await repeated('one')).body).toEqual(first.body);
+    });
+
+    it('at once', async () => {
+      const responses = await Promise.all(Array.from({ length: PER_HOUR }, () => repeated('one')));
+      expect(new Set(responses.map(({ body }) => body.id)).size).toBe(1);
+      expect(statusesOf(await signUps(PER_HOUR, 'others'))).toEqual([201, 201, 201, 201, 429]);
+    });
+
+    it('but with any other key, name or address', async () => {
+      await repeated('one');
+      expect((await repeated('one', address, 'other')).status).toBe(422);
+      expect((await repeated('one', '203.0.113.1')).status).toBe(201);
+      for (let count = 1; count < PER_HOUR; count++) expect((await repeated(`other-${count}`)).status).toBe(201);
+      expectProblem(await repeated('another'), 429, 'rate_limit_exceeded');
+    });
+
+    it('unless it failed', async () => {
+      expect((await repeated('one', address, '')).status).toBe(400);
+      await signUps(PER_HOUR, 'others');
+      expectProblem(await repeated('one'), 429, 'rate_limit_exceeded');
+    });
+  });
 });
