@@ -307,8 +307,8 @@ export default [
   {
     what: 'a sign-up that fails counts',
     file: 'libs/accounts/adapters/http/signup-limit.ts',
-    find: 'tap({ error: giveBack })',
-    replace: 'tap({ unsubscribe: giveBack })',
+    find: 'tap({ next: succeed, error: giveBack })',
+    replace: 'tap({ next: succeed, unsubscribe: giveBack })',
     tests: ['test/e2e/accounts/sign-up-429.spec.ts'],
   },
   {
