@@ -16,6 +16,7 @@ const esmPackages = [
   'load-esm',
   'ansis',
   'content-disposition',
+  'import-meta-resolve',
   '@?preact',
 ];
 

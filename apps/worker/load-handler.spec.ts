@@ -27,6 +27,12 @@ describe('loadHandler', () => {
       'a class',
       'export default class { to = message => SEEN(message); handle({ message }, signal) { this.to([message, signal.aborted]); } }',
     ],
+    ['a class with a function as a property', 'export default class { handle = ({ message }, signal) => { SAY } }'],
+    [
+      'a constructor of older JavaScript',
+      'function Old() {} Old.prototype.handle = function ({ message }, signal) { SAY }; export default Old;',
+    ],
+    ['a bound function', 'export default (function ({ message }, signal) { SAY }).bind(null);'],
     ['a class that inherits', 'class A { handle({ message }, signal) { SAY } } export default class extends A {}'],
     ['an object', 'export default { handle({ message }, signal) { SAY } };'],
   ])('calls %s with the delivery and the signal', async (_what, source) => {
@@ -42,6 +48,40 @@ describe('loadHandler', () => {
     await expect(handler.handle(DELIVERY, AbortSignal.timeout(1_000))).rejects.toThrow('no');
   });
 
+  it.each([
+    ['a function', '() => async () => undefined'],
+    ['a promise of a function', 'async () => () => undefined'],
+    ['a generator', '() => (function* () {})()'],
+    ['an asynchronous generator', '() => (async function* () {})()'],
+    ['an iterator', '() => [1].values()'],
+  ])('fails the attempt when the handler returns what nothing calls: %s', async (_what, source) => {
+    const handler = await load(`export default ${source};`);
+    await expect(handler.handle(DELIVERY, AbortSignal.timeout(1_000))).rejects.toThrow('which nothing calls');
+  });
+
+  it.each([
+    ['a list', '() => [1]'],
+    ['an object', '() => ({ ok: true })'],
+    ['a thenable', '() => ({ then: (done) => done(1) })'],
+  ])('delivers when it returns %s', async (_what, source) => {
+    const handler = await load(`export default ${source};`);
+    await expect(handler.handle(DELIVERY, AbortSignal.timeout(1_000))).resolves.toBeUndefined();
+  });
+
+  it.each([
+    ['for import only', { exports: { import: './index.js' } }],
+    ['as a part, for import only', { exports: { '.': { import: './index.js' } } }],
+    ['by its main file', { main: 'index.js' }],
+    ['for both', { exports: { import: './index.mjs', require: './index.js' } }],
+  ])('finds a package that exports its handler %s', async (what, manifest) => {
+    const name = what.replace(/\W/g, '-');
+    await mkdir(join(folder, 'node_modules', name), { recursive: true });
+    await write(JSON.stringify({ name, ...manifest }), `node_modules/${name}/package.json`);
+    // Jest loads it as CommonJS.
+    await write('module.exports = () => undefined;', `node_modules/${name}/index.js`);
+    await expect(loadHandler(name, folder)).resolves.toHaveProperty('handle');
+  });
+
   it('finds a package that is installed in the folder', async () => {
     await mkdir(join(folder, 'node_modules', '@acme', 'handler'), { recursive: true });
     await write('module.exports = { default: () => undefined };', 'node_modules/@acme/handler/index.js');
@@ -52,6 +92,17 @@ describe('loadHandler', () => {
     ['a file that does not exist', './missing.mjs', /neither a handler of Sluice nor found from/],
     ['a package that is not installed', 'no-such-handler', /neither a handler of Sluice nor found from/],
     ['a module that throws', `throw new Error('broken');`, /cannot be loaded: Error: broken/],
+    ['a module that throws no error', `throw Object.create(null);`, /cannot be loaded: \[Object: null prototype\]/],
+    [
+      'a class that throws',
+      `export default class { constructor() { throw new Error('no'); } handle() {} }`,
+      /loaded: Error: no/,
+    ],
+    ['a class without the method', 'export default class { run() {} }', /has none/],
+    ['a generator', 'export default function* () {}', /no generator; .* has none/],
+    ['an asynchronous generator', 'export default async function* () {}', /has none/],
+    ['an object with a generator', 'export default { *handle() {} };', /has none/],
+    ['a module of Node.js', 'fs', /neither a handler of Sluice nor found from/],
     ['no default export', 'export const handle = () => undefined;', /has none/],
     ['an object without the method', 'export default { handler() {} };', /has none/],
     ['a value', 'export default 1;', /has none/],

@@ -1,6 +1,9 @@
-import { createRequire } from 'node:module';
+import { existsSync } from 'node:fs';
+import { createRequire, isBuiltin } from 'node:module';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { inspect, types } from 'node:util';
+import { resolve } from 'import-meta-resolve';
 import type { Delivery, MessageHandler } from '#delivery/index.js';
 import { UsageError } from '#platform/process/usage-error.js';
 
@@ -20,45 +23,78 @@ export function isPathOrPackage(text: string): boolean {
  */
 export async function loadHandler(name: string, folder: string): Promise<MessageHandler> {
   const path = find(name, folder);
-  const handle = handleOf(await load(name, path));
-  if (handle !== null) return { handle: async (delivery, signal) => void (await handle(delivery, signal)) };
-  throw new UsageError(
-    `HANDLER must name a module whose default export is a function, or a class or an object with a method "handle"; ${path} has none.`,
-  );
+  const handle = await load(name, path);
+  return {
+    handle: async (delivery, signal) => {
+      assertDone(await handle(delivery, signal));
+    },
+  };
 }
 
 function find(name: string, folder: string): string {
-  try {
-    return createRequire(join(folder, 'handler')).resolve(name);
-  } catch {
-    throw new UsageError(`HANDLER names "${name}", which is neither a handler of Sluice nor found from ${folder}.`);
+  const parent = join(folder, 'handler');
+  const ways = [
+    () => createRequire(parent).resolve(name),
+    // A package may be for `import` only.
+    () => fileURLToPath(resolve(name, pathToFileURL(parent).href)),
+  ];
+  for (const way of isBuiltin(name) ? [] : ways) {
+    try {
+      const path = way();
+      if (existsSync(path)) return path;
+    } catch {
+      // The next one may find it.
+    }
   }
+  throw new UsageError(`HANDLER names "${name}", which is neither a handler of Sluice nor found from ${folder}.`);
 }
 
-async function load(name: string, path: string): Promise<unknown> {
+async function load(name: string, path: string): Promise<Handle> {
   try {
     const { default: exported } = (await import(pathToFileURL(path).href)) as { readonly default?: unknown };
     // TypeScript and others compile a default export to the property `default` of a CommonJS module's exports.
     const isCompiled = typeof exported === 'object' && exported !== null && 'default' in exported;
-    return isCompiled ? exported.default : exported;
+    const handle = handleOf(isCompiled ? exported.default : exported);
+    if (handle !== null) return handle;
   } catch (error) {
     // Its stack shows the author of the handler where the error is.
-    const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    throw new UsageError(`HANDLER names "${name}", which cannot be loaded: ${reason}`);
+    throw new UsageError(`HANDLER names "${name}", which cannot be loaded: ${stackOf(error)}`);
   }
+  throw new UsageError(
+    'HANDLER must name a module whose default export is a function, or a class or an object with a method "handle", ' +
+      `but no generator; ${path} has none.`,
+  );
+}
+
+/** Anything can be thrown. */
+function stackOf(error: unknown): string {
+  if (error instanceof Error) return error.stack ?? error.message;
+  return typeof error === 'string' ? error : inspect(error);
 }
 
 function handleOf(exported: unknown): Handle | null {
-  if (typeof exported === 'function' && !isClass(exported)) return exported as Handle;
   const object: unknown = isClass(exported) ? new exported() : exported;
-  if (typeof object !== 'object' || object === null || !('handle' in object)) return null;
-  const { handle } = object;
-  return typeof handle === 'function' ? (handle.bind(object) as Handle) : null;
+  const handle: unknown = typeof object === 'object' && object !== null && 'handle' in object ? object.handle : object;
+  // Nothing runs the body of a generator.
+  if (typeof handle !== 'function' || types.isGeneratorFunction(handle)) return null;
+  return handle.bind(object) as Handle;
 }
 
-/** Whether it is a class with the method `handle`, which cannot be called without `new`. */
+/** Whether it must be called with `new`: by its syntax, or, in older JavaScript, since its prototype has `handle`. */
 function isClass(exported: unknown): exported is new () => object {
   if (typeof exported !== 'function') return false;
-  const { prototype } = exported as { readonly prototype?: unknown };
-  return typeof prototype === 'object' && prototype !== null && 'handle' in prototype;
+  const prototype = Object.getOwnPropertyDescriptor(exported, 'prototype');
+  if (prototype === undefined) return false;
+  const { value, writable } = prototype as { readonly value: unknown; readonly writable?: boolean };
+  return writable === false || (typeof value === 'object' && value !== null && 'handle' in value);
+}
+
+/**
+ * A handler that returns what still has to be called, a function or an iterator, has done nothing yet.
+ * @throws Error for these
+ */
+function assertDone(returned: unknown): void {
+  const isIterator = typeof returned === 'object' && returned !== null && 'next' in returned;
+  if (typeof returned !== 'function' && !isIterator) return;
+  throw new Error(`The handler returned ${isIterator ? 'an iterator' : 'a function'}, which nothing calls.`);
 }
