@@ -503,4 +503,25 @@ export default [
     replace: 'ELSE true END\n  RETURNING',
     tests: ['test/e2e/webhooks/operational-events.spec.ts'],
   },
+  {
+    what: 'a second may have twice the requests of an endpoint',
+    file: 'libs/webhooks/adapters/postgres/postgres-endpoints.ts',
+    find: 'greatest(1, rate_limit_per_second / 20) AS size',
+    replace: 'greatest(1, rate_limit_per_second) AS size',
+    tests: ['test/contracts/endpoint-rates.spec.ts'],
+  },
+  {
+    what: 'an answer after a 100 that was not asked for is lost',
+    file: 'libs/platform/outgoing/connection.ts',
+    find: 'if (!budget.admitsBody) passContinue(chunk);',
+    replace: 'if (budget.admitsBody) passContinue(chunk);',
+    tests: ['libs/platform/outgoing/connections.spec.ts'],
+  },
+  {
+    what: 'a generator as a handler counts as delivered',
+    file: 'apps/worker/load-handler.ts',
+    find: ' || types.isGeneratorFunction(handle)',
+    replace: '',
+    tests: ['apps/worker/load-handler.spec.ts'],
+  },
 ];

@@ -433,8 +433,9 @@ describe('Webhooks', () => {
     const { data } = (await ask('POST /messages/batch', { messages })).body as unknown as { data: { id: string }[] };
     for (const { id } of data) await becomes(id, 'delivered');
     const times = receiver.at(path).map(({ at }) => at);
-    // Twelve requests take three seconds of the clock: the second of them is a whole one.
-    expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(900);
+    expect(times).toHaveLength(12);
+    // What begins a second apart may arrive a little closer.
+    for (const [n, at] of times.entries()) expect(at - (times[n - 5] ?? -Infinity)).toBeGreaterThan(850);
   });
 
   it('are signed by both secrets while one replaces the other, and then by the new one alone', async () => {

@@ -9,6 +9,7 @@ import type { Repositories } from '#platform/database/repositories.js';
 import {
   Endpoints,
   type EndedEndpoint,
+  type RateGrant,
   type Sealed,
   type StoredSecret,
   type Target,
@@ -16,17 +17,24 @@ import {
 import { assertDistinct, MAX_ENDPOINTS, tooManyEndpoints, type Endpoint } from '../../domain/endpoint.js';
 import { EndpointSchema, type StoredEndpoint } from './endpoints.schema.js';
 
+// A bucket that leaks: rate_taken has the thousandths of requests that were in it at rate_second. It is smaller than a
+// second of requests, so that a full one and what leaks within a second are never more than the limit together.
 const TAKE_RATE = `
   WITH held AS (
-    SELECT e.id, wanted, date_trunc('second', statement_timestamp()) AS second,
-           CASE WHEN rate_second = date_trunc('second', statement_timestamp()) THEN rate_taken ELSE 0 END AS taken
-    FROM unnest($1::text[], $2::int[]) AS t (id, wanted) JOIN sluice.endpoints e USING (id)
+    SELECT e.id, wanted, rate_taken, rate_second, greatest(rate_second, statement_timestamp()) AS now,
+           size, greatest(1, rate_limit_per_second + 1 - size) AS leak
+    FROM unnest($1::text[], $2::int[]) AS t (id, wanted) JOIN sluice.endpoints e USING (id),
+         LATERAL (SELECT greatest(1, rate_limit_per_second / 20) AS size) AS bucket
     ORDER BY e.id FOR NO KEY UPDATE OF e
+  ), filled AS (
+    SELECT *, greatest(0, ceil(rate_taken - leak * 1000 * extract(epoch FROM now - rate_second)))::int AS level FROM held
+  ), granted AS (
+    SELECT *, greatest(0, least(wanted, size - ceil(level / 1000.0)))::int AS granted FROM filled
+  ), taken AS (
+    UPDATE sluice.endpoints e SET rate_second = now, rate_taken = level + 1000 * granted
+    FROM granted WHERE e.id = granted.id AND granted > 0
   )
-  UPDATE sluice.endpoints e
-  SET rate_second = second, rate_taken = least(taken + wanted, greatest(taken, rate_limit_per_second))
-  FROM held WHERE e.id = held.id
-  RETURNING e.id, rate_taken - taken AS granted`;
+  SELECT id, granted AS count, (level + 1000 * granted) / leak::float8 AS "emptyInMs" FROM granted`;
 
 const ENDED = `
   SELECT id, reason, xmin::text AS version,
@@ -146,10 +154,10 @@ export class PostgresEndpoints extends Endpoints {
     await this.database.query('DELETE FROM sluice.ended_endpoints WHERE id = $1 AND xmin::text = $2', [id, version]);
   }
 
-  async takeRate(wanted: ReadonlyMap<string, number>): Promise<Map<string, number>> {
+  async takeRate(wanted: ReadonlyMap<string, number>): Promise<Map<string, RateGrant>> {
     const values = [[...wanted.keys()], [...wanted.values()]];
-    const rows = await this.database.query<{ id: string; granted: number }>(TAKE_RATE, values);
-    return new Map(rows.map(({ id, granted }) => [id, granted]));
+    const rows = await this.database.query<RateGrant & { readonly id: string }>(TAKE_RATE, values);
+    return new Map(rows.map(({ id, ...grant }) => [id, grant]));
   }
 }
 

@@ -89,9 +89,15 @@ export abstract class Endpoints {
   abstract forgetEnded(ended: EndedEndpoint): Promise<void>;
 
   /**
-   * Counts requests to endpoints with a limit, in the current second.
+   * Counts requests to endpoints with a limit: no second, whenever it begins, has more of them.
    * @param wanted how many requests to each are about to start
-   * @returns how many may
    */
-  abstract takeRate(wanted: ReadonlyMap<string, number>): Promise<Map<string, number>>;
+  abstract takeRate(wanted: ReadonlyMap<string, number>): Promise<Map<string, RateGrant>>;
+}
+
+export interface RateGrant {
+  /** How many requests may start now. */
+  readonly count: number;
+  /** When as many as possible may start at once, in milliseconds. */
+  readonly emptyInMs: number;
 }

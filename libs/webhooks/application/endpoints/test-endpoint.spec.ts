@@ -26,7 +26,7 @@ describe('TestEndpoint', () => {
         { endpoint: await find('', id), secrets: [], headers: null, version: '1' },
       ],
       takeRate: (wanted: Map<string, number>) =>
-        Promise.resolve(new Map([...wanted.keys()].map((id) => [id, granted]))),
+        Promise.resolve(new Map([...wanted.keys()].map((id) => [id, { count: granted, emptyInMs: 0 }]))),
     };
     const client = { post: () => new Promise<Answer>((resolve) => answers.push(resolve)) };
     tests = new TestEndpoint(

@@ -73,7 +73,8 @@ export class TestEndpoint {
   private async takeRate({ id, rateLimitPerSecond }: Endpoint): Promise<void> {
     if (rateLimitPerSecond === 0) return;
     const granted = await this.endpoints.takeRate(new Map([[id, 1]]));
-    if (granted.get(id) !== 1) throw retryLater('The endpoint gets as many requests as its rateLimitPerSecond allows.');
+    if (granted.get(id)?.count !== 1)
+      throw retryLater('The endpoint gets as many requests as its rateLimitPerSecond allows.');
   }
 }
 

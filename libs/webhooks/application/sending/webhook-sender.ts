@@ -129,10 +129,11 @@ export class WebhookSender {
     if (due.length === 0) return Math.min((await this.deliveries.nextIn()) ?? IDLE_MS, IDLE_MS);
     this.activity.note();
     // With many endpoints, a search that starts nothing must not be most of what a worker does.
-    const blockedMs = Math.max(BLOCKED_MS, SEARCH_COSTS * (performance.now() - searchedAt));
+    const costMs = SEARCH_COSTS * (performance.now() - searchedAt);
     const places = this.places.divide(due);
-    if (places.size === 0) return blockedMs;
-    await this.applyRateLimits(due, places);
+    if (places.size === 0) return Math.max(BLOCKED_MS, costMs);
+    const emptyInMs = await this.applyRateLimits(due, places);
+    const blockedMs = Math.max(Math.min(BLOCKED_MS, emptyInMs), costMs);
     if (places.size === 0 || this.stopping.signal.aborted) return blockedMs;
     const leased = await this.deliveries.lease(places, this.terms.timeoutMs + SETTLING_MS);
     const targets = this.loadTargets(leased);
@@ -159,18 +160,20 @@ export class WebhookSender {
     return found;
   }
 
-  private async applyRateLimits(due: readonly DueEndpoint[], places: Map<string, number>): Promise<void> {
+  /** @returns when an endpoint with a limit can take the most again, in milliseconds */
+  private async applyRateLimits(due: readonly DueEndpoint[], places: Map<string, number>): Promise<number> {
     const limited = due.filter(
       ({ endpointId, rateLimitPerSecond }) => rateLimitPerSecond > 0 && places.has(endpointId),
     );
-    if (limited.length === 0) return;
+    if (limited.length === 0) return Infinity;
     const wanted = limited.map(({ endpointId }) => [endpointId, places.get(endpointId) ?? 0] as const);
     const granted = await this.endpoints.takeRate(new Map(wanted));
     for (const [id] of wanted) {
-      const count = granted.get(id) ?? 0;
+      const count = granted.get(id)?.count ?? 0;
       if (count === 0) places.delete(id);
       else places.set(id, count);
     }
+    return Math.min(...[...granted.values()].map(({ emptyInMs }) => emptyInMs));
   }
 
   private async deliver(delivery: LeasedDelivery, targets: Promise<ReadonlyMap<string, Target>>): Promise<void> {
