@@ -251,12 +251,13 @@ function validated(type: BodyClass, json: unknown): object {
   for (const field of fieldsOf(type)) {
     if (Object.hasOwn(json, field)) body[field] = (json as Record<string, unknown>)[field];
   }
-  const errors = validateSync(body, { stopAtFirstError: true, validationError: { target: false, value: false } });
+  const errors = validateSync(body, { validationError: { target: false, value: false } });
   if (errors.length > 0) {
     throw new ValidationError(
       errors.map(({ property, constraints }) => ({
         pointer: `/${property}`,
-        detail: Object.values(constraints ?? {})[0] ?? `${property} is not valid.`,
+        // What is no number breaks the bounds as well.
+        detail: constraints?.isInt ?? Object.values(constraints ?? {})[0] ?? `${property} is not valid.`,
       })),
     );
   }
