@@ -523,6 +523,13 @@ export default [
     tests: [SETTINGS_SPEC],
   },
   {
+    what: 'a process starts with a user of Redis who lacks rights',
+    file: 'libs/platform/redis/usable-redis.ts',
+    find: 'for (const prefix of prefixes) await requireRights(redis, prefix);',
+    replace: '',
+    tests: ['test/cli/unusable-redis.spec.ts'],
+  },
+  {
     what: 'several Redis servers are accepted without a topology',
     file: 'libs/platform/redis/settings.ts',
     find: "if (topology === 'standalone' && urls.length > 1)",
