@@ -523,6 +523,13 @@ export default [
     tests: [SETTINGS_SPEC],
   },
   {
+    what: 'the queue of NOTIFY stays full for ever',
+    file: 'libs/messages/adapters/postgres/postgres-availability.ts',
+    find: "'SELECT pg_notification_queue_usage()'",
+    replace: "'SELECT'",
+    tests: ['test/faults/notify-queue.spec.ts'],
+  },
+  {
     what: 'a process starts with a user of Redis who lacks rights',
     file: 'libs/platform/redis/usable-redis.ts',
     find: 'for (const prefix of prefixes) await requireRights(redis, prefix);',
