@@ -24,7 +24,7 @@ const providers: FactoryProvider[] = [
   { provide: Endpoints, useFactory: (database: Database) => PostgresEndpoints.open(database), inject: [Database] },
   provideAs(EndpointDeliveries, PostgresEndpointDeliveries, [Database, Reads, Availability, BatchMetrics]),
   provideAs(DeliveryLog, PostgresDeliveryLog, [Reads]),
-  { provide: SecretBox, useFactory: openSecretBox, inject: [SETTINGS, Endpoints] },
+  { provide: SecretBox, useFactory: openSecretBox, inject: [SETTINGS, Endpoints, Database] },
   {
     provide: WebhookClient,
     useFactory: ({ webhooks }: WebhooksSettings, metrics: Metrics) => {

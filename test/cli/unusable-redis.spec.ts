@@ -4,7 +4,8 @@ import { Cli } from '../support/cli.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { listen } from '../support/processes.js';
 import { KEY, LEAF } from '../support/receiver-certificates.js';
-import { NO_REDIS, TestRedis } from '../support/redis.js';
+import type { Settings } from '../support/hosted-api.js';
+import { NO_REDIS, TestRedis, TestRedisSentinels } from '../support/redis.js';
 import { describeUnless } from '../support/skipping.js';
 
 jest.setTimeout(300_000);
@@ -12,6 +13,7 @@ jest.setTimeout(300_000);
 interface Place {
   readonly url: string;
   readonly topology?: string;
+  readonly settings?: Settings;
   stop(): Promise<unknown>;
 }
 
@@ -48,7 +50,22 @@ const closing = (socket: Socket) => socket.on('error', () => undefined).once('da
 const ALERT = Buffer.from([0x15, 3, 1, 0, 2, 2, 70]);
 
 const NAME = 'The Redis server at REDIS_URL';
-const user = ['--user', 'app', 'on', '>secret', '~*', '+@all', '-info'];
+const user = (...rules: string[]) => ['--user', 'app', 'on', '>secret', ...rules];
+const CLUSTER = ['--cluster-enabled', 'yes'];
+const without = (category: string): [string, RegExp, () => Promise<Place>] => [
+  `no commands of @${category}`,
+  /to run the '\w+' command/,
+  () => running(user('~*', '+@all', `-@${category}`, '+info'), asUser),
+];
+const ofSentinels = async (): Promise<Place> => {
+  const sentinels = await TestRedisSentinels.start();
+  const master = await sentinels.master();
+  await master.run((redis) => redis.acl('SETUSER', 'app', 'on', '>secret', '~*', '+@all', '-eval'));
+  const { REDIS_URL, ...settings } = sentinels.settings;
+  const url = REDIS_URL.replaceAll(/\/\/:[^,@]*@/g, '//app:secret@');
+  return { url, topology: 'sentinel', settings, stop: () => sentinels.stop() };
+};
+const asUser = (url: string) => url.replace('//', '//app:secret@');
 const at = (url: string): Promise<Place> => Promise.resolve({ url, stop: () => Promise.resolve() });
 
 const REFUSED: readonly (readonly [what: string, open: () => Promise<Place>, sentence: string | RegExp])[] = [
@@ -69,7 +86,7 @@ const REFUSED: readonly (readonly [what: string, open: () => Promise<Place>, sen
   ],
   [
     'does not let the user look',
-    () => running(user, (url) => url.replace('//', '//app:secret@')),
+    () => running(user('~*', '+@all', '-info'), asUser),
     /^The user in REDIS_URL lacks a permission: NOPERM .*'info' command\.$/,
   ],
   [
@@ -183,8 +200,8 @@ describeUnless(NO_REDIS)('With a Redis that', () => {
     await (await shared)?.drop();
   });
 
-  const census = async ({ url, topology = 'standalone' }: Place) => {
-    const env = { DATABASE_URL: (await database()).url, REDIS_URL: url, REDIS_TOPOLOGY: topology };
+  const census = async ({ url, topology = 'standalone', settings }: Place) => {
+    const env = { DATABASE_URL: (await database()).url, ...settings, REDIS_URL: url, REDIS_TOPOLOGY: topology };
     return cli.run(['census'], { env });
   };
 
@@ -199,9 +216,38 @@ describeUnless(NO_REDIS)('With a Redis that', () => {
     else expect(line).toMatch(sentence);
   });
 
+  it.each<[what: string, refused: RegExp, open: () => Promise<Place>]>([
+    ['other keys', /access/, () => running(user('~bull:others:*', '+@all'), asUser)],
+    ['the keys only to read', /access/, () => running(user('%R~*', '+@all'), asUser)],
+    ['the keys only to write', /access/, () => running(user('%W~*', '+@all'), asUser)],
+    ...['blocking', 'scripting', 'keyspace', 'read', 'write', 'fast', 'slow'].map(without),
+    ...['string', 'hash', 'list', 'set', 'sortedset', 'stream'].map(without),
+    [
+      'no scripts in a cluster',
+      /to run the 'eval' command/,
+      async () => ({ ...(await running([...user('~*', '+@all', '-eval'), ...CLUSTER], asUser)), topology: 'cluster' }),
+    ],
+    [
+      'nothing of a cluster',
+      /to run the 'cluster\|slots' command/,
+      async () => ({
+        ...(await running([...user('~*', '+@all', '-cluster'), ...CLUSTER], asUser)),
+        topology: 'cluster',
+      }),
+    ],
+    ['no scripts of a master that sentinels know', /to run the 'eval' command/, ofSentinels],
+  ])('lets the user use %s, a command says so in one sentence and ends', async (_what, refused, open) => {
+    const place = await open();
+    const { code, stdout, stderr } = await census(place);
+    await place.stop();
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^error: The user in REDIS_URL lacks a permission[^\n]*: NOPERM [^\n]*\.\n$/);
+    expect(stderr).toMatch(refused);
+  });
+
   it.each([
     ['needs no password', [], ':secret@'],
-    ['has a user of this name', ['--user', 'app', 'on', '>secret', '~*', '+@all'], 'app:secret@'],
+    ['has a user of this name', user('~bull:messages:*', '+@all', '-@admin', '-@dangerous', '+info'), 'app:secret@'],
     ['deletes jobs', ['--maxmemory-policy', 'allkeys-lru'], ''],
   ])('%s, a command prints nothing else', async (_what, options, credentials) => {
     const place = await running(options, (url) => url.replace('//', `//${credentials}`));

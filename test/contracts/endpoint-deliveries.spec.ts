@@ -37,8 +37,8 @@ describe('EndpointDeliveries', () => {
       for (const targets of [[one, two], [one], [one]]) await send(targets);
       const due = await webhooks.deliveries.due(2);
       expect(due).toHaveLength(2);
-      expect(due).toContainEqual({ endpointId: one, accountId, due: 2, rateLimitPerSecond: 0 });
-      expect(due).toContainEqual({ endpointId: two, accountId, due: 1, rateLimitPerSecond: 0 });
+      expect(due).toContainEqual({ endpointId: one, accountId, due: 2, rateLimitPerSecond: 0, keyId: null });
+      expect(due).toContainEqual({ endpointId: two, accountId, due: 1, rateLimitPerSecond: 0, keyId: null });
     });
 
     it('unless nothing is left to make', async () => {
@@ -56,7 +56,7 @@ describe('EndpointDeliveries', () => {
       expectMinute(await webhooks.deliveries.nextIn());
       await webhooks.store.sql('UPDATE sluice.endpoint_deliveries SET due_at = now() WHERE message_id = $1', [id]);
       expect(await webhooks.deliveries.due(10)).toEqual([
-        { endpointId: one, accountId, due: 1, rateLimitPerSecond: 0 },
+        { endpointId: one, accountId, due: 1, rateLimitPerSecond: 0, keyId: null },
       ]);
     });
 
@@ -67,7 +67,7 @@ describe('EndpointDeliveries', () => {
       await webhooks.send(other, [endpointId]);
       await suspend(true);
       expect(await webhooks.deliveries.due(10)).toEqual([
-        { endpointId, accountId: other, due: 1, rateLimitPerSecond: 0 },
+        { endpointId, accountId: other, due: 1, rateLimitPerSecond: 0, keyId: null },
       ]);
       await suspend(false);
       expect(await webhooks.deliveries.due(10)).toHaveLength(2);

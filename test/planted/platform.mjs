@@ -523,6 +523,20 @@ export default [
     tests: [SETTINGS_SPEC],
   },
   {
+    what: 'the queue of NOTIFY stays full for ever',
+    file: 'libs/messages/adapters/postgres/postgres-availability.ts',
+    find: "'SELECT pg_notification_queue_usage()'",
+    replace: "'SELECT'",
+    tests: ['test/faults/notify-queue.spec.ts'],
+  },
+  {
+    what: 'a process starts with a user of Redis who lacks rights',
+    file: 'libs/platform/redis/usable-redis.ts',
+    find: 'for (const prefix of prefixes) await requireRights(redis, prefix);',
+    replace: '',
+    tests: ['test/cli/unusable-redis.spec.ts'],
+  },
+  {
     what: 'several Redis servers are accepted without a topology',
     file: 'libs/platform/redis/settings.ts',
     find: "if (topology === 'standalone' && urls.length > 1)",

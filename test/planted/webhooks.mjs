@@ -406,6 +406,20 @@ export default [
     tests: MADE,
   },
   {
+    what: 'processes with different SECRETS_KEY start before there are endpoints',
+    file: 'libs/webhooks/adapters/postgres/open-secret-box.ts',
+    find: "await sharedValue(database, 'secrets_key', own, others)",
+    replace: 'own',
+    tests: ['test/contracts/secrets-key.spec.ts'],
+  },
+  {
+    what: 'a worker starts attempts that it cannot sign',
+    file: 'libs/webhooks/application/sending/webhook-sender.ts',
+    find: '.filter((one) => this.webhooks.canSign(one))',
+    replace: '',
+    tests: ['test/e2e/webhooks/secrets-key.spec.ts'],
+  },
+  {
     what: 'an attempt uses the endpoint as it was cached',
     file: 'libs/webhooks/application/sending/webhook-sender.ts',
     find: 'if (target !== undefined && target.version === endpointVersion)',

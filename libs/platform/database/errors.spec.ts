@@ -7,8 +7,9 @@ const wrapped = (code: string) => new QueryFailedError('SELECT 1', [], withCode(
 
 describe('Errors of the database', () => {
   it.each([
-    // Connection failure, standby, too many connections, statement_timeout, terminated, starting up, I/O, internal.
-    ...['08006', '25006', '53300', '57014', '57P01', '57P03', '58030', 'XX000'],
+    // Connection failure, standby, too many connections, full queue of NOTIFY, no connections allowed, statement_timeout,
+    // terminated, starting up, I/O, old snapshot, internal.
+    ...['08006', '25006', '53300', '54000', '55000', '57014', '57P01', '57P03', '58030', '72000', 'XX000'],
     ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'],
   ])('with the code %s are unavailable', (code) => {
     expect(isUnavailable(withCode(code))).toBe(true);
@@ -37,6 +38,8 @@ describe('Errors of the database', () => {
     ['a deadlock', withCode('40P01')],
     ['a lock timeout', withCode('55P03')],
     ['a missing table', withCode('42P01')],
+    ['a statement that is too complex', withCode('54001')],
+    ['an object that is in use', withCode('55006')],
     ['another DomainError', new DomainError('invalid_transition', 'no')],
     ['a programming error', new TypeError('x is not a function')],
     ['several programming errors', new AggregateError([new Error('one')])],

@@ -9,11 +9,13 @@ const CONNECTION_MESSAGE =
 /**
  * SQLSTATEs of statements that may succeed later: 08 connection, 25006 read-only, 25P a timeout of the session, 26000 a
  * statement that the session has forgotten, 28 and 3D000 a session that was refused, 42501 rights that were withdrawn, 53
- * resources, 57 operator intervention (shutdown, starting up, canceled by a timeout), 58 system, XX internal.
+ * resources, 54000 a limit of the server (the queue of NOTIFY is full, no transaction ids are left), 55000 a database that
+ * accepts no connections, 57 operator intervention (shutdown, starting up, canceled by a timeout), 58 system, 72000 a
+ * snapshot that is too old, XX internal. 54000 is also what a row is that is too large, which the limits of messages exclude.
  *
  * Texts, and the severity that pg reads, are in the language of `lc_messages`, which only a superuser can set.
  */
-const TRANSIENT_STATE = /^(08...|25006|25P..|26000|28...|3D000|42501|53...|57...|58...|XX...)$/;
+const TRANSIENT_STATE = /^(08...|25006|25P..|26000|28...|3D000|42501|53...|54000|55000|57...|58...|72000|XX...)$/;
 
 /** Errors after which a session stays as it is, while a new one may work. */
 const USELESS_STATE = /^(08...|25006|25P..|26000|28...|3D000|42501|57P..|58...|XX...)$/;

@@ -15,19 +15,49 @@ const SENTINEL = { name: 'The sentinel at REDIS_URL', secret: 'REDIS_SENTINEL_PA
 
 type Topology = RedisServers['topology'];
 
+/**
+ * A command of each category of Redis from which BullMQ and Sluice need commands, of each type to read and to write. None of
+ * them finds its key or changes anything. Rights are checked first: in a cluster also where another server has the key.
+ */
+const commandsOn = (key: string): [command: string, ...args: (string | number)[]][] => [
+  ['exists', key],
+  ['del', key],
+  ['get', key],
+  ['set', key, '', 'xx'],
+  ['hget', key, ''],
+  ['hdel', key, ''],
+  ['lrange', key, 0, 0],
+  ['ltrim', key, 0, 0],
+  ['smembers', key],
+  ['srem', key, ''],
+  ['zrange', key, 0, 0],
+  ['zrem', key, ''],
+  ['xrange', key, '-', '+'],
+  ['xtrim', key, 'maxlen', 0],
+  ['eval', 'return 1', 1, key],
+  ['bzpopmin', key, 0.001],
+];
+
 /** A process starts nevertheless: it stores messages without Redis, and uses it as soon as it is there. */
 export class RedisUnreachable extends UsageError {}
 
 /**
- * Checks that Redis accepts the credentials of its URL, its version and its topology.
+ * Checks that Redis accepts the credentials of its URL, its version and its topology, and that the user has the rights.
+ * @param prefixes of the keys that are needed
  * @throws UsageError when it does not, RedisUnreachable when there is no response
  */
-export async function requireUsableRedis(servers: RedisServers): Promise<void> {
+export async function requireUsableRedis(servers: RedisServers, prefixes: readonly string[] = []): Promise<void> {
+  const { urls, topology } = servers;
+  const ask = async (redis: Redis) => {
+    await requireUsable(redis, topology);
+    if (topology === 'cluster') await Promise.all([redis.cluster('SLOTS'), redis.cluster('INFO')]);
+    for (const prefix of prefixes) await requireRights(redis, prefix);
+  };
   let unreachable: unknown;
-  for (const url of servers.urls) {
+  for (const url of urls) {
     try {
-      if (servers.topology === 'sentinel') await requireUsableMaster(url, servers);
-      else await inspect(optionsOf(parseRedisUrl(url)), (redis) => requireUsable(redis, servers.topology));
+      const options = topology === 'sentinel' ? await findMaster(url, servers) : optionsOf(parseRedisUrl(url));
+      await inspect(options, ask);
       return;
     } catch (error) {
       if (!(error instanceof RedisUnreachable)) throw error;
@@ -37,7 +67,7 @@ export async function requireUsableRedis(servers: RedisServers): Promise<void> {
   throw unreachable;
 }
 
-async function requireUsableMaster(url: string, { sentinel: { master, password } }: RedisServers): Promise<void> {
+async function findMaster(url: string, { sentinel: { master, password } }: RedisServers): Promise<RedisOptions> {
   const address = parseRedisUrl(url);
   const { username: _user, password: _password, ...sentinel } = optionsOf(address);
   const asked = await inspect(
@@ -53,7 +83,7 @@ async function requireUsableMaster(url: string, { sentinel: { master, password }
       `The sentinel at REDIS_URL does not know a master named "${master}": set REDIS_SENTINEL_MASTER.`,
     );
   const [host = '', port = ''] = asked as string[];
-  await inspect({ ...optionsOf(address), host, port: Number(port) }, (redis) => requireUsable(redis, 'standalone'));
+  return { ...optionsOf(address), host, port: Number(port) };
 }
 
 async function inspect<T>(options: RedisOptions, ask: (redis: Redis) => Promise<T>, asked = REDIS): Promise<T> {
@@ -76,7 +106,8 @@ async function inspect<T>(options: RedisOptions, ask: (redis: Redis) => Promise<
 
 async function requireUsable(redis: Redis, topology: Topology): Promise<void> {
   const info = await redis.info();
-  requireTopology(info, topology);
+  // A master that sentinels know is one server.
+  requireTopology(info, topology === 'cluster' ? 'cluster' : 'standalone');
   requireVersion(/^redis_version:(\S+)/m.exec(info)?.[1] ?? 'unknown');
   // Servers of a cluster tell where their masters are.
   if (topology === 'cluster' || !/^role:slave/m.test(info)) return;
@@ -84,6 +115,13 @@ async function requireUsable(redis: Redis, topology: Topology): Promise<void> {
   throw new UsageError(
     `The Redis server at REDIS_URL is a replica of ${value('master_host')}:${value('master_port')}, which accepts no writes: use the URL of its master.`,
   );
+}
+
+async function requireRights(redis: Redis, prefix: string): Promise<void> {
+  const replies = (await redis.pipeline(commandsOn(`${prefix}sluice-rights`)).exec()) ?? [];
+  const refused = replies.map(([error]) => error?.message ?? '').find((message) => message.startsWith('NOPERM'));
+  if (refused === undefined) return;
+  throw new UsageError(`The user in REDIS_URL lacks a permission for the keys ${prefix}*: ${withoutEnd(refused)}.`);
 }
 
 function requireTopology(info: string, expected: Topology): void {
@@ -111,7 +149,7 @@ function requireVersion(version: string): void {
 function explained(error: unknown, { name, secret }: typeof REDIS, isEncrypted: boolean): unknown {
   if (error instanceof UsageError) return error;
   const { message: text, code = '' } = error as NodeJS.ErrnoException;
-  const message = text.replace(/(\. Please report this)?[.:\s]*$/, '');
+  const message = withoutEnd(text);
   if (text === USER_NOT_SUPPORTED) {
     return new UsageError(`${name} is older than Redis 6, which BullMQ needs: it does not know users.`);
   }
@@ -140,4 +178,8 @@ function explained(error: unknown, { name, secret }: typeof REDIS, isEncrypted: 
     return new RedisUnreachable(`${name} has closed the connection without a response: use ${scheme}.`);
   }
   return new RedisUnreachable(`${name} cannot be reached: ${code || message}.`);
+}
+
+function withoutEnd(sentence: string): string {
+  return sentence.replace(/(\. Please report this)?[.:\s]*$/, '');
 }

@@ -21,6 +21,8 @@ export interface DueEndpoint {
   readonly due: number;
   /** Requests that may start in a second; 0 for no limit. */
   readonly rateLimitPerSecond: number;
+  /** The key under which its current secret is encrypted; null when it was deleted. */
+  readonly keyId: string | null;
 }
 
 /** A delivery of a message to an endpoint that this process makes now. */

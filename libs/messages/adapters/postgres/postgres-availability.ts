@@ -18,6 +18,12 @@ const MAX_ANNOUNCED = 200;
  */
 const CHECK_EVERY_MS = 1_000;
 
+/**
+ * Any statement would check the connection. This one also lets PostgreSQL forget what all sessions have read: it does not do
+ * so by itself once the queue of NOTIFY is full (seen in 18.4), so that transactions with a NOTIFY would fail for ever.
+ */
+const CHECK = 'SELECT pg_notification_queue_usage()';
+
 const NOTIFY = `SELECT pg_notify('${CHANNEL}', payload) FROM unnest($1::text[]) AS payload`;
 
 type Listener = (available: Iterable<Available> | 'all') => void;
@@ -85,7 +91,7 @@ export class PostgresAvailability extends Availability {
   private async check(): Promise<void> {
     try {
       // Over a half-open connection it fails after its timeout.
-      if (this.client !== null) await this.client.query('SELECT');
+      if (this.client !== null) await this.client.query(CHECK);
       else await this.connect();
     } catch {
       this.lost();

@@ -13,6 +13,7 @@ export class SendingMetrics implements SendingObserver {
   private readonly ends;
   private readonly durations;
   private readonly disablings;
+  private readonly missingKeys = new Set<string>();
 
   constructor(
     metrics: Metrics,
@@ -54,5 +55,14 @@ export class SendingMetrics implements SendingObserver {
 
   failed(error: unknown): void {
     this.logger.warn({ err: error }, 'webhooks could not be sent and will be repeated');
+  }
+
+  lacksKey(keyId: string): void {
+    if (this.missingKeys.has(keyId)) return;
+    this.missingKeys.add(keyId);
+    this.logger.error(
+      { key: keyId },
+      'SECRETS_KEY lacks a key of endpoints: their deliveries wait for a worker that has it. Set it, and restart this one',
+    );
   }
 }

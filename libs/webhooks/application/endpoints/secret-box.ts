@@ -29,6 +29,10 @@ export class SecretBox {
     return [...this.keys.keys()];
   }
 
+  has(keyId: string): boolean {
+    return this.keys.has(keyId);
+  }
+
   /** @param owner what the secret belongs to: it can be opened only for the same owner */
   seal(secret: Buffer, owner: string): SealedSecret {
     const nonce = randomBytes(NONCE_BYTES);

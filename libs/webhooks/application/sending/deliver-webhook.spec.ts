@@ -36,7 +36,7 @@ describe('DeliverWebhook', () => {
       { post } as unknown as WebhookClient,
       { retrySeconds: [5], disableAfterMs: 1_000 },
       { now: () => AT },
-      { attempted: ignore, requested: ignore, disabled: ignore, failed: ignore },
+      { attempted: ignore, requested: ignore, disabled: ignore, failed: ignore, lacksKey: ignore },
       { hasRoom: () => true, countAttempt: ignore },
     );
     const delivery: LeasedDelivery = {

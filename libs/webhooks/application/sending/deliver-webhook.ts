@@ -5,7 +5,7 @@ import { matchesType, toReason, type StorageCap } from '#messages/index.js';
 import { disablesBecause, isSuccess, nextAttemptIn, type Received } from '../../domain/attempt-result.js';
 import { AUTOMATIC_REASONS, disable, type AutomaticReason, type Endpoint } from '../../domain/endpoint.js';
 import { TYPES_CHANGED } from '../../domain/message-outcome.js';
-import type { DeliveryResult, EndpointDeliveries, LeasedDelivery } from '../endpoint-deliveries.js';
+import type { DeliveryResult, DueEndpoint, EndpointDeliveries, LeasedDelivery } from '../endpoint-deliveries.js';
 import type { Endpoints, Target } from '../endpoints/endpoints.js';
 import type { SecretBox } from '../endpoints/secret-box.js';
 import { attemptBytes } from './attempt-bytes.js';
@@ -28,6 +28,8 @@ export interface SendingObserver {
   disabled(reason: AutomaticReason, endpoint: Endpoint): void;
   /** Something failed that is repeated later. */
   failed(error: unknown): void;
+  /** Deliveries are left to other workers, because this process does not have the key of their endpoint's secret. */
+  lacksKey(keyId: string): void;
 }
 
 /** How far the worker has come with its stop. */
@@ -61,6 +63,13 @@ export class DeliverWebhook {
     private readonly storage: Pick<StorageCap, 'hasRoom' | 'countAttempt'>,
     private readonly random: () => number = Math.random,
   ) {}
+
+  /** Whether this process can sign requests to an endpoint. One that was deleted gets none. */
+  canSign({ keyId }: DueEndpoint): boolean {
+    if (keyId === null || this.box.has(keyId)) return true;
+    this.observer.lacksKey(keyId);
+    return false;
+  }
 
   /**
    * @param target the endpoint; undefined when it was deleted

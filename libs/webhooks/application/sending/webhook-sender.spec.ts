@@ -69,7 +69,7 @@ describe('WebhookSender', () => {
       targets: () => Promise.resolve([{ endpoint, secrets, headers: null, version: '1' }]),
     };
     const ignore = () => undefined;
-    const observer = { attempted: ignore, requested: ignore, disabled: ignore, failed: ignore };
+    const observer = { attempted: ignore, requested: ignore, disabled: ignore, failed: ignore, lacksKey: ignore };
     const webhooks = new DeliverWebhook(
       deliveries,
       endpoints as unknown as Endpoints,
@@ -119,7 +119,7 @@ describe('WebhookSender', () => {
   ])('%s', async (_what, room, body, bytes) => {
     hasRoom = room;
     answer = () => Promise.resolve({ status: 500, body: 'x'.repeat(1_024), retryAfterMs: null });
-    due = [{ endpointId: endpoint.id, accountId: endpoint.accountId, due: 1, rateLimitPerSecond: 0 }];
+    due = [{ endpointId: endpoint.id, accountId: endpoint.accountId, due: 1, rateLimitPerSecond: 0, keyId: null }];
     announce();
     while (counted.length === 0) await sleep(1);
     expect(settled.map(({ responseBody }) => responseBody)).toEqual([body]);
@@ -141,7 +141,7 @@ describe('WebhookSender', () => {
         });
       };
     });
-    due = [{ endpointId: endpoint.id, accountId: endpoint.accountId, due: 1, rateLimitPerSecond: 0 }];
+    due = [{ endpointId: endpoint.id, accountId: endpoint.accountId, due: 1, rateLimitPerSecond: 0, keyId: null }];
     announce();
     await asked;
     const closed = sender.close(graceMs);

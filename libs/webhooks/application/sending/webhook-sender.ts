@@ -125,7 +125,7 @@ export class WebhookSender {
       if (nextMs > 0) return nextMs;
     }
     const searchedAt = performance.now();
-    const due = await this.deliveries.due(this.places.maxOfOne);
+    const due = (await this.deliveries.due(this.places.maxOfOne)).filter((one) => this.webhooks.canSign(one));
     if (due.length === 0) return Math.min((await this.deliveries.nextIn()) ?? IDLE_MS, IDLE_MS);
     this.activity.note();
     // With many endpoints, a search that starts nothing must not be most of what a worker does.

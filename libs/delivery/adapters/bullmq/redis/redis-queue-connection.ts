@@ -127,7 +127,11 @@ export class RedisQueueConnection extends QueueConnection<RedisShard> {
 }
 
 /** The braces put all keys of a queue on one server of a cluster. */
-function queueNames({ queueName, shards, topology }: RedisQueueOptions): string[] {
+export function queueNames({
+  queueName,
+  shards,
+  topology,
+}: Pick<RedisQueueOptions, 'queueName' | 'shards' | 'topology'>): string[] {
   if (shards === 1) return [topology === 'cluster' ? `{${queueName}}` : queueName];
   return Array.from({ length: shards }, (_, index) => `{${queueName}-${index}}`);
 }

@@ -1,4 +1,5 @@
 import type { Provider } from '@nestjs/common';
+import { QueueKeys } from 'bullmq';
 import { Activity } from '#kernel/activity.js';
 import type { MessagesSettings } from '#messages/index.js';
 import { Database } from '#platform/database/database.js';
@@ -13,7 +14,7 @@ import { JobQueue } from '../../../application/job-queue.js';
 import { addRedisGauges } from './redis-metrics.js';
 import { logLostQueue, QueueConnection, requireQueueName } from '../queue-connection.js';
 import { RedisJobQueue } from './redis-job-queue.js';
-import { RedisQueueConnection } from './redis-queue-connection.js';
+import { queueNames, RedisQueueConnection } from './redis-queue-connection.js';
 
 /**
  * The queue on Redis, for processes and for tools.
@@ -25,7 +26,8 @@ export function redisQueue(redis: RedisServers & { readonly shards: number }, mu
       provide: RedisQueueConnection,
       useFactory: async ({ queueName }: DeliverySettings, logger: Logger, database: Database) => {
         await requireQueueName(database, queueName);
-        await requireUsableRedis(redis).catch((error: unknown) => {
+        const prefixes = queueNames({ ...redis, queueName }).map((name) => new QueueKeys().toKey(name, ''));
+        await requireUsableRedis(redis, prefixes).catch((error: unknown) => {
           if (mustReach || !(error instanceof RedisUnreachable)) throw error;
           logger.error(`${error.message} Messages wait in the outbox until it is reachable.`);
         });
