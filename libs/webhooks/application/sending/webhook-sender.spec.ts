@@ -113,6 +113,18 @@ describe('WebhookSender', () => {
     expect(performance.now() - startedAt).toBeLessThan(15_000);
   });
 
+  it('leaves what it cannot sign to others, and does not search for it again and again', async () => {
+    nextIn = 0;
+    due = [{ endpointId: endpoint.id, accountId: endpoint.accountId, due: 1, rateLimitPerSecond: 0, keyId: 'other' }];
+    const looking = looks(1);
+    announce();
+    await looking;
+    const before = looked;
+    await sleep(100);
+    expect(looked - before).toBeLessThanOrEqual(1);
+    expect(due).toHaveLength(1);
+  });
+
   it.each([
     ['stores what a receiver answered, and counts it', true, 'x'.repeat(1_024), 538],
     ['stores no responses of an account that stores all it may', false, null, 0],

@@ -125,8 +125,10 @@ export class WebhookSender {
       if (nextMs > 0) return nextMs;
     }
     const searchedAt = performance.now();
-    const due = (await this.deliveries.due(this.places.maxOfOne)).filter((one) => this.webhooks.canSign(one));
-    if (due.length === 0) return Math.min((await this.deliveries.nextIn()) ?? IDLE_MS, IDLE_MS);
+    const found = await this.deliveries.due(this.places.maxOfOne);
+    if (found.length === 0) return Math.min((await this.deliveries.nextIn()) ?? IDLE_MS, IDLE_MS);
+    const due = found.filter((one) => this.webhooks.canSign(one));
+    if (due.length === 0) return IDLE_MS;
     this.activity.note();
     // With many endpoints, a search that starts nothing must not be most of what a worker does.
     const costMs = SEARCH_COSTS * (performance.now() - searchedAt);
