@@ -87,6 +87,13 @@ const others: [string, (settings: Settings) => unknown, unknown, [string, unknow
     ],
     ['*', 'none', "'self'", 'https://a.example.com/', 'https://*.example.com', 'https://a;script-src b'],
   ],
+  [
+    'DATABASE_DIR',
+    ({ space }) => space.folder,
+    null,
+    [['apps', 'apps']],
+    ['app', 'package.json', 'package.json/app', 'a\0b'],
+  ],
   ['LOG_LEVEL', ({ logLevel }) => logLevel, 'info', [['trace', 'trace']], ['verbose']],
   ['QUEUE_NAME', ({ queueName }) => queueName, 'messages', [['a.b_c-D9', 'a.b_c-D9']], ['two words', 'a'.repeat(41)]],
   [

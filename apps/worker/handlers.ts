@@ -1,6 +1,7 @@
 import type { HandlerModule } from '#delivery/delivery.module.js';
 import type { MessageHandler } from '#delivery/index.js';
 import type { Environment } from '#platform/process/environment.js';
+import { UsageError } from '#platform/process/usage-error.js';
 import { isPathOrPackage, loadHandler } from './load-handler.js';
 
 /** The handlers that come with the worker: modules that export a `MessageHandler`, loaded on demand. */
@@ -24,5 +25,15 @@ export async function chosenHandler(environment: Environment): Promise<MessageHa
   const load = HANDLERS[chosen];
   if (load !== undefined) return load();
   // npm runs scripts in the folder of the package, and keeps here where it was called.
-  return loadHandler(chosen, environment.optional('INIT_CWD') ?? process.cwd());
+  return loadHandler(chosen, environment.optional('INIT_CWD') ?? currentFolder(chosen));
+}
+
+function currentFolder(chosen: string): string {
+  try {
+    return process.cwd();
+  } catch {
+    throw new UsageError(
+      `HANDLER names "${chosen}", but the folder in which this process was started does not exist any more: start it in another one.`,
+    );
+  }
 }

@@ -1,11 +1,18 @@
-import type { Environment } from '#platform/process/environment.js';
+import { statSync } from 'node:fs';
+import type { Environment, Format } from '#platform/process/environment.js';
+
+/** Looked for when a process starts, since a mistyped name would be no limit. */
+const FOLDER: Format<string> = {
+  expected: 'a folder that exists',
+  parse: (path) => (isFolder(path) ? path : undefined),
+};
 
 /** Limits of storage, and retries of deliveries. Times are in milliseconds, sizes in MiB. */
 export function readMessagesSettings(env: Environment) {
   return {
     space: {
       maxDatabaseMb: env.integer('MAX_DATABASE_MB', 0, 0, 1_000_000_000),
-      folder: env.optional('DATABASE_DIR') ?? null,
+      folder: env.read('DATABASE_DIR', null, FOLDER),
       minFreeMb: env.integer('MIN_FREE_DISK_MB', 512, 0, 1_000_000_000),
     },
     maxStoredMb: {
@@ -24,3 +31,11 @@ export function readMessagesSettings(env: Environment) {
 }
 
 export type MessagesSettings = ReturnType<typeof readMessagesSettings>;
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}

@@ -143,23 +143,42 @@ describeUnless(NO_HELM)('The Helm chart', () => {
     expect(() => render(set)).toThrow(reason);
   });
 
-  it.each([
-    ['a whole number', '1048576', '1048576'],
-    ['a large one', '2000000', '2000000'],
-    ['a fraction', '1.5', '1.5'],
-    ['a switch', 'true', 'true'],
-    ['a text with digits', '"0123"', '0123'],
-    ['a list', '10.0.0.0/8,127.0.0.1', '10.0.0.0/8,127.0.0.1'],
-  ])('passes a setting from a file of values on as it is written: %s', (_, written, value) => {
+  /** Of each pod, what it gets of settings that are written like this in a file of values. */
+  const environmentsOf = (settings: readonly string[]) => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-helm-'));
     try {
       const file = join(folder, 'values.yaml');
-      writeFileSync(file, `settings:\n  X: ${written}\n`);
-      const environments = podsOf(parse('--values', file)).map(({ containers: [{ env }] }) => env);
-      const values = environments.map((env) => env.find(({ name }) => name === 'X')?.value);
-      expect(values).toEqual([value, value, value]);
+      writeFileSync(file, ['settings:', ...settings].join('\n  '));
+      return podsOf(parse('--values', file)).map(({ containers: [{ env }] }) =>
+        Object.fromEntries(env.map(({ name, value }) => [name, value])),
+      );
     } finally {
       rmSync(folder, { recursive: true });
+    }
+  };
+
+  it.each([
+    ['a whole number', '1048576', '1048576'],
+    ['a large one', '10000000', '10000000'],
+    ['a fraction', '1.5', '1.5'],
+    ['a small one', '0.00001', '0.00001'],
+    ['a switch', 'true', 'true'],
+    ['a text with digits', '"0123"', '0123'],
+    ['a list', '10.0.0.0/8,127.0.0.1', '10.0.0.0/8,127.0.0.1'],
+    ['a list of numbers', '5,300', '5,300'],
+  ])('passes a setting from a file of values on as it is written: %s', (_, written, value) => {
+    expect(environmentsOf([`X: ${written}`]).map(({ X }) => X)).toEqual([value, value, value]);
+  });
+
+  it('passes on and off on as they are written, which YAML reads as true and false, to each setting that takes them', () => {
+    const rows = readFileSync(join(ROOT, 'docs/settings.md'), 'utf8').matchAll(/^\| `(\w+)` .*`off`.*\|$/gm);
+    // Of `npm start` only.
+    const names = [...rows].map(([, name = '']) => name).filter((name) => name !== 'WORKER');
+    expect(names).toContain('PORTAL');
+    for (const written of ['on', 'off']) {
+      const expected = Object.fromEntries(names.map((name) => [name, written]));
+      for (const environment of environmentsOf(names.map((name) => `${name}: ${written}`)))
+        expect(environment).toMatchObject(expected);
     }
   });
 

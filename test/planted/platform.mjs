@@ -530,6 +530,13 @@ export default [
     tests: ['test/faults/notify-queue.spec.ts'],
   },
   {
+    what: 'a mistyped DATABASE_DIR is no limit',
+    file: 'libs/messages/settings.ts',
+    find: 'isFolder(path) ? path : undefined',
+    replace: 'path',
+    tests: ['apps/settings.spec.ts'],
+  },
+  {
     what: 'a process starts with a user of Redis who lacks rights',
     file: 'libs/platform/redis/usable-redis.ts',
     find: 'for (const prefix of prefixes) await requireRights(redis, prefix);',

@@ -65,10 +65,14 @@ volumeMounts:
 
 {{/*
 Settings as environment variables, which take precedence over those of the Secret. Helm reads a number as a fraction:
-`toString` would print 1048576 as 1.048576e+06.
+`toString` would print 1048576 as 1.048576e+06. It reads on and off as true and false, which other switches are.
 */}}
 {{- define "sluice.environment" -}}
+{{- $switches := list "CORS_ORIGINS" "MANAGEMENT_ALLOWED_HOSTS" "PORTAL" "PORTAL_FRAME_ANCESTORS" "TRUST_PROXY" }}
 {{- range $name, $value := . }}
+{{- if and (kindIs "bool" $value) (has $name $switches) }}
+{{- $value = ternary "on" "off" $value }}
+{{- end }}
 - name: {{ $name }}
   value: {{ kindIs "string" $value | ternary $value (toJson $value) | quote }}
 {{- end }}
