@@ -12,7 +12,7 @@ import { call } from '../connection.js';
 import { formatTime } from '../format.js';
 import { useAction, useResource } from '../hooks.js';
 import { href, route } from '../router.js';
-import { issued } from '../components/keys/issued.js';
+import { showOnce } from '../issued.js';
 import { can, ownKeyId, signOut, switchKey } from '../session.js';
 import { nameHidden } from '../hidden-characters.js';
 
@@ -88,7 +88,7 @@ export function KeysView() {
           offered={SCOPES.filter(can)}
           create={(input) => call((client) => client.account.keys.create(input))}
           onCreated={({ key }) => {
-            issued.value = { title: 'The key is created', what: 'API key', secret: key };
+            showOnce({ title: 'The key is created', what: 'API key', secret: key });
             closeAndReload();
           }}
           onClose={close}
@@ -138,7 +138,7 @@ function RotateDialog({ apiKey, onClose, onRotated }: { apiKey: ApiKey; onClose:
     if (isOwn) switchKey(rotated);
     const hint =
       graceSeconds > 0 ? `The old key works until ${formatTime(Date.now() + graceSeconds * 1_000)}.` : undefined;
-    issued.value = { title: 'The key is rotated', what: 'API key', secret: rotated.key, hint };
+    showOnce({ title: 'The key is rotated', what: 'API key', secret: rotated.key, hint });
     onRotated();
   });
   return (

@@ -12,7 +12,7 @@ import { call } from '../../connection.js';
 import { count, formatMilliseconds, formatTime } from '../../format.js';
 import { useAction, useResource } from '../../hooks.js';
 import { href, opener, replace } from '../../router.js';
-import { issued } from '../../components/keys/issued.js';
+import { showOnce } from '../../issued.js';
 import { VERIFY_SNIPPET } from '../../snippets.js';
 import { NOTHING_TO_REPLAY } from '../messages/works.js';
 import { EndpointDeliveries } from './endpoint-deliveries.js';
@@ -210,7 +210,7 @@ function RotateDialog({ id, onClose }: DialogProps) {
   const [graceSeconds, setGraceSeconds] = useState(DEFAULT_GRACE);
   const rotate = useAction(async () => {
     const { secret } = await call((client) => client.endpoints.rotateSecret(id, { graceSeconds }));
-    issued.value = { title: 'The secret is rotated', what: 'signing secret', secret, snippet: VERIFY_SNIPPET };
+    showOnce({ title: 'The secret is rotated', what: 'signing secret', secret, snippet: VERIFY_SNIPPET });
     onClose();
   });
   return (
