@@ -1,6 +1,7 @@
 import { batch, effect, signal } from '@preact/signals';
-import { Sluice, type Account, type NewApiKey, type Scope } from '#client/index.js';
+import { Sluice, type Account, type AccountChanges, type NewApiKey, type Scope } from '#client/index.js';
 import { apiKey, BASE_URL, call, connect, forgetKey, notice } from './connection.js';
+import { ordered } from './ordered.js';
 import { recall, remember } from './storage.js';
 import { listen, tell } from './tabs.js';
 
@@ -122,8 +123,15 @@ function forget(sentence: string): void {
   isResuming.value = false;
 }
 
-async function loadAccount(): Promise<void> {
-  account.value = await call((client) => client.account.get());
+const getAccount = () => call((client) => client.account.get());
+const settle = ordered<Account>((state) => (account.value = state), getAccount);
+
+export function loadAccount(): Promise<Account> {
+  return settle(getAccount);
+}
+
+export function changeAccount(changes: AccountChanges): Promise<Account> {
+  return settle(() => call((client) => client.account.update(changes)));
 }
 
 /** Without it, only names are missing. */

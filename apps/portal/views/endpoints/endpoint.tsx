@@ -45,8 +45,7 @@ export function EndpointView({ id }: { id: string }) {
     setOpened(null);
   };
   const toggle = useAction(async (enabled: boolean) => {
-    const changed = await call((client) => client.endpoints.update(id, { enabled }));
-    endpoint.set(() => changed);
+    await endpoint.change(() => call((client) => client.endpoints.update(id, { enabled })));
     announce(enabled ? 'The endpoint is enabled.' : 'The endpoint is disabled.');
   });
   const { data } = endpoint;
@@ -120,8 +119,8 @@ export function EndpointView({ id }: { id: string }) {
         <EndpointSettingsDialog
           endpoint={data}
           onClose={close}
-          onChanged={(changed) => {
-            endpoint.set(() => changed);
+          change={async (changes) => {
+            await endpoint.change(() => call((client) => client.endpoints.update(id, changes)));
             close();
           }}
         />
