@@ -13,7 +13,7 @@ import { formatTime } from '../format.js';
 import { useAction, useResource } from '../hooks.js';
 import { href, route } from '../router.js';
 import { showOnce } from '../issued.js';
-import { can, ownKeyId, signOut, switchKey } from '../session.js';
+import { can, ownKeyId, rotateKey, signOut } from '../session.js';
 import { nameHidden } from '../hidden-characters.js';
 
 const GRACES = [
@@ -134,8 +134,7 @@ function RotateDialog({ apiKey, onClose, onRotated }: { apiKey: ApiKey; onClose:
   const isOwn = apiKey.id === ownKeyId.value;
   const [graceSeconds, setGraceSeconds] = useState(3_600);
   const rotate = useAction(async () => {
-    const rotated = await call((client) => client.account.keys.rotate(apiKey.id, { graceSeconds }));
-    if (isOwn) switchKey(rotated);
+    const rotated = await rotateKey(apiKey.id, graceSeconds);
     const hint =
       graceSeconds > 0 ? `The old key works until ${formatTime(Date.now() + graceSeconds * 1_000)}.` : undefined;
     showOnce({ title: 'The key is rotated', what: 'API key', secret: rotated.key, hint });
@@ -164,7 +163,7 @@ function RevokeDialog({ apiKey, onClose, onRevoked }: { apiKey: ApiKey; onClose:
   const isOwn = apiKey.id === ownKeyId.value;
   const revoke = useAction(async () => {
     await call((client) => client.account.keys.revoke(apiKey.id));
-    if (isOwn) {
+    if (apiKey.id === ownKeyId.value) {
       signOut('You have revoked the key that you were signed in with.');
       return;
     }
