@@ -12,7 +12,6 @@ import { Remaining } from './components/shell/remaining.js';
 import { FirstKey } from './components/keys/first-key.js';
 import { IssuedSecret } from './components/keys/issued.js';
 import { NotFound, Shell, type Place } from './components/shell/shell.js';
-import { discardDraft } from './draft.js';
 import { useAction, useResource } from './hooks.js';
 import './live.js';
 import { href, linkToken, replace, route } from './router.js';
@@ -105,7 +104,6 @@ function SignedIn() {
           announce('Store your API key first: it is shown only once.');
           return;
         }
-        discardDraft();
         signOut('You are signed out.');
       }}
     >

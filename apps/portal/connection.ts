@@ -1,4 +1,4 @@
-import { computed, signal } from '@preact/signals';
+import { batch, computed, signal } from '@preact/signals';
 import {
   AuthenticationError,
   ConnectionError,
@@ -59,6 +59,18 @@ export const sluice = computed(() =>
     : new Sluice({ apiKey: apiKey.value, baseUrl: BASE_URL, maxTries: 1, fetch: timedFetch }),
 );
 
+/** The time from a sign-in to a sign-out. A key that takes the place of another one goes on with its session. */
+let session = Symbol('session');
+
+/** Takes the place of a response, so that what was begun in one session changes nothing in the next. */
+export class SessionEndedError extends Error {}
+
+/** @returns whether the session of this call has ended */
+export function endOfSession(): () => boolean {
+  const begun = session;
+  return () => begun !== session;
+}
+
 let kind: KeyKind | null = null;
 let nextProbe: ReturnType<typeof setTimeout> | undefined;
 
@@ -75,11 +87,14 @@ export async function call<T>(work: (client: Sluice) => Promise<T>): Promise<T> 
   const client = sluice.value;
   if (client === null) throw new Error('Nobody is signed in.');
   if (pause.value !== null) throw pause.value.error;
+  const isOver = endOfSession();
   try {
     const result = await work(client);
+    if (isOver()) throw new SessionEndedError();
     back();
     return result;
   } catch (error) {
+    if (isOver()) throw new SessionEndedError();
     // The key may have been replaced meanwhile.
     if (client === sluice.value) note(error);
     throw error;
@@ -88,13 +103,21 @@ export async function call<T>(work: (client: Sluice) => Promise<T>): Promise<T> 
   }
 }
 
-/** Forgets the key, and what was known by it. */
-export function forgetKey(sentence: string): void {
-  apiKey.value = null;
-  pause.value = null;
-  rateLimit.value = null;
-  isAway.value = false;
+/** Ends the session with all that was known by its key, and begins one with this key, if there is any. */
+export function beginSession(key: string | null): void {
+  session = Symbol('session');
   clearTimeout(nextProbe);
+  batch(() => {
+    apiKey.value = key;
+    pause.value = null;
+    rateLimit.value = null;
+    isAway.value = false;
+  });
+}
+
+/** @param sentence says why, where visitors sign in */
+export function endSession(sentence: string): void {
+  beginSession(null);
   notice.value = sentence;
 }
 

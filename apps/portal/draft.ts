@@ -2,6 +2,7 @@ import { effect, signal } from '@preact/signals';
 import type { AcceptedMessage, Message, NewMessage } from '#client/index.js';
 import { apiKey } from './connection.js';
 import { latestOf } from './live.js';
+import { departures } from './session.js';
 
 const FIRST_TEXT = 'Hello, Sluice';
 const SHOWN = 5;
@@ -24,7 +25,11 @@ export const sent = signal<readonly Sent[]>([]);
 /** A repetition after an unknown outcome has the same key, so that it creates no second message. */
 let idempotencyKey = '';
 
-export function discardDraft(): void {
+effect(() => {
+  if (departures.value > 0) discardDraft();
+});
+
+function discardDraft(): void {
   text.value = FIRST_TEXT;
   deliverAt.value = type.value = orderingKey.value = '';
   metadata.value = [];

@@ -1,7 +1,8 @@
 import { useSignalEffect } from '@preact/signals';
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { RateLimitError, type Page } from '#client/index.js';
 import { pause, revival } from './connection.js';
+import { ordered } from './ordered.js';
 
 export interface Resource<T> {
   readonly data: T | null;
@@ -10,6 +11,8 @@ export interface Resource<T> {
   readonly reload: () => void;
   /** Replaces what was loaded, such as after a change. */
   readonly set: (change: (data: T) => T) => void;
+  /** Replaces it with the response to a change. */
+  readonly change: (request: () => Promise<T>) => Promise<T>;
 }
 
 interface State<T> {
@@ -61,7 +64,14 @@ export function useResource<T>(
   const set = useCallback((change: (data: T) => T) => {
     setState((last) => (last.data === null ? last : { ...last, data: change(last.data) }));
   }, []);
-  return { ...state, reload, set };
+  const change = useMemo(
+    () =>
+      ordered<T>((data) => {
+        set(() => data);
+      }, load),
+    [key],
+  );
+  return { ...state, reload, set, change };
 }
 
 /** Loads again so long after it was loaded, while somebody can see it. */

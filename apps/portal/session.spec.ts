@@ -16,8 +16,13 @@ const problem = (status: number, code: string, retryAfter?: number): Answer => (
   ...{ status, body: { code, detail: `It is ${code}.` } },
   ...(retryAfter !== undefined && { retryAfter }),
 });
-const serve = (path: string): Answer =>
-  ok(path === '/account' ? PROFILE : path === '/accounts' ? { ...PROFILE, apiKey: { ...KEY, key: 'slc_new' } } : KEY);
+const NEW = { ...KEY, key: 'slc_new' };
+const serve = (path: string): Answer => {
+  if (path === '/account') return ok(PROFILE);
+  if (path === '/accounts') return ok({ ...PROFILE, apiKey: NEW });
+  return ok(path.includes('portal') ? NEW : KEY);
+};
+const OUT = { kind: 'out', key: 'slc_right', isRefused: false };
 
 /** As much of a browser's storage as the portal uses, with all that was ever kept. */
 class FakeStorage {
@@ -55,7 +60,8 @@ class FakeChannel {
 }
 
 describe('A page of the portal', () => {
-  let answer: (path: string, key: string) => Answer | Promise<Answer>;
+  let answer: (path: string, method: string) => Answer | Promise<Answer>;
+  let onPageShow: (event: { readonly persisted: boolean }) => void;
   let asked: string[];
   let tab: FakeStorage;
   let browser: FakeStorage;
@@ -70,7 +76,8 @@ describe('A page of the portal', () => {
   async function another() {
     jest.resetModules();
     const session = await import('./session.js');
-    return { ...session, ...(await import('./connection.js')), draft: await import('./draft.js') };
+    const [connection, { issued }] = [await import('./connection.js'), await import('./issued.js')];
+    return { ...session, ...connection, issued, draft: await import('./draft.js') };
   }
   type Portal = Awaited<ReturnType<typeof load>>;
   let open: Portal;
@@ -82,10 +89,11 @@ describe('A page of the portal', () => {
       BroadcastChannel: FakeChannel,
       window: { sessionStorage: tab, localStorage: browser },
       ...{ location: { origin: ORIGIN }, document: { querySelector: () => null } },
-      fetch: async (url: string, { headers }: { headers: Headers }) => {
+      addEventListener: (_name: string, listener: typeof onPageShow) => (onPageShow = listener),
+      fetch: async (url: string, { method }: { method: string }) => {
         const path = new URL(url).pathname;
         asked.push(path);
-        const { status, body, retryAfter } = await answer(path, headers.get('authorization') ?? '');
+        const { status, body, retryAfter } = await answer(path, method);
         const more = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
         return new Response(JSON.stringify(body), { status, headers: more });
       },
@@ -122,7 +130,7 @@ describe('A page of the portal', () => {
       Array(4).fill(null),
     );
     expect([open.draft.sent.value, open.rateLimit.value, open.notice.value]).toEqual([[], null, 'Bye.']);
-    expect([...tab.items, ...browser.everKept]).toEqual([]);
+    expect([...tab.items, ...browser.everKept].join()).not.toContain('slc_');
     open = await load();
     expect([open.apiKey.value, open.account.value, open.isResuming.value]).toEqual([null, null, false]);
   });
@@ -156,18 +164,143 @@ describe('A page of the portal', () => {
     expect(open.notice.value).toContain('no longer works');
   });
 
-  it('ignores a late response to an earlier key', async () => {
-    await open.signIn('slc_one');
-    let respond = (_late: Answer): void => undefined;
-    answer = () => new Promise<Answer>((resolve) => (respond = resolve));
-    const late = open.call((client) => client.account.get());
-    await Promise.resolve();
-    open.signOut();
-    answer = serve;
-    await open.signIn('slc_other');
-    respond(problem(401, 'unauthorized'));
-    await expect(late).rejects.toMatchObject({ status: 401 });
-    expect(open.apiKey.value).toBe('slc_other');
+  /** Begins a request, and answers all others as usual meanwhile. @returns gives it its response */
+  async function slowly<T>(work: () => Promise<T>): Promise<{ late: Promise<T>; respond: (answer?: Answer) => void }> {
+    let respond = (): void => undefined;
+    let given: Answer | undefined;
+    answer = async (path) => {
+      answer = serve;
+      await new Promise<void>((resolve) => (respond = resolve));
+      return given ?? serve(path);
+    };
+    const late = work();
+    late.catch(() => undefined);
+    while (answer !== serve) await Promise.resolve();
+    return {
+      late,
+      respond: (response) => {
+        given = response;
+        respond();
+      },
+    };
+  }
+
+  const stateOf = ({ apiKey, scopes, account, ownKeyId, firstKey, isKept, notice, issued, draft }: Portal) =>
+    JSON.stringify([
+      ...[apiKey.value, [...(scopes.value ?? [])], account.value, ownKeyId.value, firstKey.value, isKept.value],
+      ...[notice.value, issued.value, draft.sent.value, draft.text.value, [...tab.items], [...browser.items]],
+    ]);
+
+  describe('changes nothing after', () => {
+    const OTHER = { ...KEY, id: 'key_9', key: 'slc_rotated', scopes: ['messages:read'] };
+
+    it.each<[string, Answer, () => Promise<unknown>]>([
+      ['a refusal', problem(401, 'unauthorized'), () => open.call((client) => client.account.get())],
+      ['a limit', problem(429, 'rate_limit_exceeded', 60), () => open.call((client) => client.account.get())],
+      ['an account', ok({ ...PROFILE, name: 'Late' }), () => open.loadAccount()],
+      ['a change', ok({ ...PROFILE, name: 'Late', paused: true }), () => open.changeAccount({ paused: true })],
+      ['scopes', ok(OTHER), () => open.findScopes()],
+      ['a rotated key', ok(OTHER), () => open.rotateKey('key_1', 0)],
+      [
+        'a message',
+        ok({ id: 'msg_1', status: 'queued', createdAt: '2026-01-01T00:00:00Z' }),
+        async () => {
+          open.draft.addSent(await open.call((client) => client.messages.send('late')));
+        },
+      ],
+    ])('%s of a session that has ended', async (_what, response, work) => {
+      await open.signIn('slc_one');
+      const { late, respond } = await slowly(work);
+      open.signOut();
+      await open.signIn('slc_other');
+      const before = stateOf(open);
+      respond(response);
+      await expect(late).rejects.toThrow(open.SessionEndedError);
+      expect([stateOf(open), open.pause.value, open.apiKey.value]).toEqual([before, null, 'slc_other']);
+    });
+
+    it.each<[string, Answer, () => Promise<void>]>([
+      ['a refused sign-in, when somebody has signed up', problem(401, 'unauthorized'), () => open.signUp('Acme')],
+      ['a refused sign-in, when a link was opened', problem(401, 'unauthorized'), () => open.openLink('slp_1')],
+      ['a sign-in, when somebody has signed up', ok({ ...KEY, id: 'key_9' }), () => open.signUp('Acme')],
+    ])('%s meanwhile', async (_what, response, enter) => {
+      const { late, respond } = await slowly(() => open.signIn('slc_one', true));
+      await enter();
+      await jest.advanceTimersByTimeAsync(0);
+      const before = stateOf(open);
+      respond(response);
+      await expect(late).rejects.toThrow(open.SessionEndedError);
+      expect([stateOf(open), open.apiKey.value, browser.everKept]).toEqual([before, 'slc_new', []]);
+    });
+
+    it('a refused sign-in of an operator, who has another key meanwhile', async () => {
+      jest.resetModules();
+      const operators = await import('./operators/session.js');
+      const connection = await import('./connection.js');
+      const { late, respond } = await slowly(() => operators.signIn('slow'));
+      answer = () => ok({ data: [], nextCursor: null });
+      await operators.signIn('right');
+      respond(problem(401, 'unauthorized'));
+      await expect(late).rejects.toThrow(connection.SessionEndedError);
+      expect([operators.isSignedIn.value, connection.apiKey.value]).toEqual([true, 'right']);
+    });
+  });
+
+  describe('loses no key that is shown once:', () => {
+    const secrets = () => open.issued.value.map(({ secret }) => secret);
+
+    it('that of a sign-up, when somebody has signed in meanwhile', async () => {
+      const { late, respond } = await slowly(() => open.signUp('Acme'));
+      await open.signIn('slc_other');
+      respond();
+      await expect(late).rejects.toThrow(open.SessionEndedError);
+      expect([open.apiKey.value, open.firstKey.value, secrets()]).toEqual(['slc_other', null, ['slc_new']]);
+    });
+
+    it('the first one of an account, when a link is opened', async () => {
+      await open.signUp('Acme');
+      await open.openLink('slp_1');
+      expect([open.firstKey.value, secrets()]).toEqual([null, ['slc_new']]);
+    });
+
+    it('the one that replaces its own, which is refused before the response is there', async () => {
+      await open.signIn('slc_right');
+      const { late, respond } = await slowly(() => open.rotateKey('key_1', 0));
+      answer = () => problem(401, 'unauthorized');
+      await expect(open.loadAccount()).rejects.toMatchObject({ status: 401 });
+      respond(ok({ ...KEY, id: 'key_2', key: 'slc_next' }));
+      await late;
+      expect([open.apiKey.value, open.ownKeyId.value]).toEqual(['slc_next', 'key_2']);
+    });
+
+    it('the one that has replaced its own, which is refused then', async () => {
+      await open.signIn('slc_right');
+      const { late, respond } = await slowly(() => open.loadAccount());
+      answer = () => ok({ ...KEY, id: 'key_2', key: 'slc_next' });
+      await open.rotateKey('key_1', 0);
+      respond(problem(401, 'unauthorized'));
+      await expect(late).rejects.toMatchObject({ status: 401 });
+      expect(open.apiKey.value).toBe('slc_next');
+    });
+  });
+
+  describe('shows the latest state of the account, when', () => {
+    const paused = { ...PROFILE, paused: true };
+    const renamed = { ...PROFILE, name: 'New' };
+
+    it.each<[string, () => Promise<unknown>, Answer]>([
+      ['it was paused while it was loaded', () => open.loadAccount(), ok(PROFILE)],
+      ['it was paused while it was renamed', () => open.changeAccount({ name: 'New' }), ok(renamed)],
+    ])('%s', async (_when, work, response) => {
+      await open.signIn('slc_right');
+      const { late, respond } = await slowly(work);
+      answer = () => ok(paused);
+      await open.changeAccount({ paused: true });
+      answer = () => ok({ ...renamed, paused: true });
+      respond(response);
+      await late;
+      expect(open.account.value).toEqual({ ...renamed, paused: true });
+    });
   });
 
   it('sends nothing while its limit is used up, and does not block another key', async () => {
@@ -214,7 +347,8 @@ describe('A page of the portal', () => {
       await open.signIn('slc_right');
       const other = await openAnother();
       await other.findScopes();
-      open.switchKey({ ...KEY, id: 'key_2', key: 'slc_next' } as never);
+      answer = () => ok({ ...KEY, id: 'key_2', key: 'slc_next' });
+      await open.rotateKey('key_1', 0);
       expect([other.apiKey.value, other.ownKeyId.value]).toEqual(['slc_next', 'key_2']);
       other.signOut('Bye.');
       expect([open.apiKey.value, open.scopes.value, open.notice.value]).toEqual([null, null, 'You are signed out.']);
@@ -232,6 +366,87 @@ describe('A page of the portal', () => {
     });
   });
 
+  describe('while it is away', () => {
+    /** A tab that shows a page elsewhere: it hears nothing, and another one goes on with what it does. */
+    async function elsewhere(act: (other: Portal) => Promise<void> | void): Promise<void> {
+      const [pageShow, channels] = [onPageShow, FakeChannel.open];
+      FakeChannel.open = [];
+      const own = { value: window, configurable: true, writable: true };
+      Object.defineProperty(globalThis, 'window', {
+        value: { sessionStorage: new FakeStorage(), localStorage: browser },
+        ...{ configurable: true, writable: true },
+      });
+      const other = await another();
+      await other.signIn('slc_right');
+      await act(other);
+      Object.defineProperty(globalThis, 'window', own);
+      [onPageShow, FakeChannel.open] = [pageShow, channels];
+    }
+
+    it.each(['loads it again', 'has kept it'])('is signed out, as when it is back and the browser %s', async (how) => {
+      await open.signIn('slc_right');
+      await elsewhere((other) => {
+        other.signOut();
+      });
+      if (how === 'has kept it') onPageShow({ persisted: true });
+      else open = await load();
+      expect([open.apiKey.value, open.scopes.value, open.notice.value]).toEqual([null, null, 'You are signed out.']);
+      expect(tab.items.size).toBe(0);
+    });
+
+    it.each<[string, (other: Portal) => Promise<void> | void]>([
+      [
+        'another key',
+        async (other) => {
+          await other.signIn('slc_other');
+          other.signOut();
+        },
+      ],
+      [
+        'the same key, which somebody has signed in with again',
+        async (other) => {
+          other.signOut();
+          await other.signIn('slc_right');
+        },
+      ],
+    ])('stays signed in after a sign-out of %s', async (_what, act) => {
+      await open.signIn('slc_right');
+      await elsewhere(act);
+      open = await load();
+      expect(open.apiKey.value).toBe('slc_right');
+    });
+
+    it('keeps a first key that is not stored yet', async () => {
+      await open.signUp('Acme');
+      await elsewhere(async (other) => {
+        await other.signIn('slc_new');
+        other.signOut();
+      });
+      onPageShow({ persisted: true });
+      open = await load();
+      expect(open.firstKey.value?.key).toBe('slc_new');
+    });
+
+    it('has left the key that another one has replaced', async () => {
+      await open.signIn('slc_right');
+      await elsewhere(async (other) => {
+        answer = () => ok({ ...KEY, id: 'key_2', key: 'slc_next' });
+        await other.rotateKey('key_1', 3_600);
+      });
+      open = await load();
+      expect(open.apiKey.value).toBeNull();
+    });
+  });
+
+  it('keeps no other sign-in either, once somebody who has opened a link signs out', async () => {
+    await open.signIn('slc_right', true);
+    await open.openLink('slp_1');
+    expect(browser.items.get('sluice.key')).toBe('slc_right');
+    open.signOut();
+    open = await load();
+    expect([open.apiKey.value, browser.items.has('sluice.key')]).toEqual([null, false]);
+  });
+
   it('keeps a key in the browser if the visitor wants that, until the visitor is signed out', async () => {
     await open.signIn('slc_right', true);
     expect([...browser.items]).toEqual([['sluice.key', 'slc_right']]);
@@ -243,7 +458,7 @@ describe('A page of the portal', () => {
     expect([[...browser.items], tab.items.get('sluice.key')]).toEqual([[], 'slc_right']);
     open.keepSignedIn(true);
     open.signOut();
-    expect([browser.items.size, tab.items.size]).toEqual([0, 0]);
+    expect([browser.items.has('sluice.key'), tab.items.size]).toEqual([false, 0]);
   });
 
   it('shows the first key of an account also after a reload, until it is stored', async () => {
@@ -286,8 +501,43 @@ describe('A page of the portal', () => {
       expect(open.draft.keyOfDraft()).toBe(first);
       open.draft.changed();
       const second = open.draft.keyOfDraft();
-      open.draft.discardDraft();
+      open.signOut();
       expect(new Set([first, second, open.draft.keyOfDraft()]).size).toBe(3);
+    });
+
+    const hear = (word: unknown) => FakeChannel.open[0]?.onmessage?.({ data: word });
+    it.each<[string, () => unknown, boolean]>([
+      [
+        'discards it when the visitor signs out',
+        () => {
+          open.signOut();
+        },
+        true,
+      ],
+      ['discards it when another tab signs out', () => hear(OUT), true],
+      ['discards it when a link is opened', () => open.openLink('slp_1'), true],
+      [
+        'keeps it when the key is refused',
+        async () => {
+          answer = () => problem(401, 'unauthorized');
+          await open.loadAccount().catch(() => undefined);
+        },
+        false,
+      ],
+      [
+        'keeps it when the key was refused in another tab, and a sign-in fails',
+        async () => {
+          hear({ ...OUT, isRefused: true });
+          answer = () => problem(401, 'unauthorized');
+          await open.signIn('slc_wrong').catch(() => undefined);
+        },
+        false,
+      ],
+    ])('%s', async (_what, act, isDiscarded) => {
+      await open.signIn('slc_right');
+      open.draft.text.value = 'half a thought';
+      await act();
+      expect(open.draft.text.value !== 'half a thought').toBe(isDiscarded);
     });
 
     it('shows its latest state in any order of events', async () => {

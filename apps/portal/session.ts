@@ -1,11 +1,26 @@
 import { batch, effect, signal } from '@preact/signals';
-import { Sluice, type Account, type NewApiKey, type Scope } from '#client/index.js';
-import { apiKey, BASE_URL, call, connect, forgetKey, notice } from './connection.js';
+import { Sluice, type Account, type AccountChanges, type NewApiKey, type Scope } from '#client/index.js';
+import {
+  apiKey,
+  BASE_URL,
+  beginSession,
+  call,
+  connect,
+  endOfSession,
+  endSession,
+  notice,
+  SessionEndedError,
+} from './connection.js';
+import { showOnce } from './issued.js';
+import { isLeft, markLeft } from './left-keys.js';
+import { ordered } from './ordered.js';
 import { recall, remember } from './storage.js';
 import { listen, tell } from './tabs.js';
 
 const STORED = 'sluice.key';
 const STORED_PROFILE = 'sluice.profile';
+
+const SIGNED_OUT = 'You are signed out.';
 
 export const isSignUpOpen = document.querySelector<HTMLMetaElement>('meta[name=sign-up]')?.content === 'open';
 
@@ -18,17 +33,21 @@ interface Profile {
 }
 
 const kept = recall('localStorage', STORED);
-connect(recall('sessionStorage', STORED) ?? kept, {
+const own = recall('sessionStorage', STORED);
+const recalled = recalledProfile();
+// A first key that is not stored yet would be lost.
+const hasLeft = own !== null && isLeft(own) && !recalled?.firstKey;
+if (hasLeft) notice.value = SIGNED_OUT;
+connect((hasLeft ? null : own) ?? kept, {
   probe: (client) => client.account.keys.current(),
   onRefused: () => {
-    if (scopes.value === null && !isResuming.value) return;
-    signOut('Your API key no longer works: it was revoked or has expired. Sign in with another one.');
+    if (isSignedIn() && replacing === 0) refused();
   },
   outlivesApi: false,
   hasErrorPages: true,
 });
 
-const profile = recalledProfile();
+const profile = hasLeft ? null : recalled;
 
 /** What the key may do; null until that is known. */
 export const scopes = signal<ReadonlySet<Scope> | null>(profile && new Set(profile.scopes));
@@ -42,13 +61,24 @@ export const firstKey = signal<NewApiKey | null>(profile?.firstKey ?? null);
 /** Whether the browser keeps the key after its last tab is closed. */
 export const isKept = signal(kept !== null && apiKey.peek() === kept);
 
+/** Changes when a visitor leaves, not when a key is refused: what was composed is no business of the next one. */
+export const departures = signal(0);
+
+/** Whether the key is known to be valid, or was when the tab was reloaded. */
+const isSignedIn = () => scopes.peek() !== null || isResuming.peek();
+
 export const can = (scope: Scope): boolean => scopes.value?.has(scope) === true;
 
 /** The new key is kept before anything else can fail: nothing shows it again. */
 export async function signUp(name: string): Promise<void> {
+  const isOver = endOfSession();
   const { apiKey: issued } = await Sluice.signUp({ baseUrl: BASE_URL, maxTries: 1, name });
-  firstKey.value = issued;
+  if (isOver()) {
+    showFirst(issued);
+    throw new SessionEndedError();
+  }
   enter(issued);
+  firstKey.value = issued;
   // Not awaited: the visitor may open another view meanwhile.
   void refreshAccount();
 }
@@ -56,10 +86,16 @@ export async function signUp(name: string): Promise<void> {
 /** Signs in by a link to the portal, which works once. */
 export async function openLink(token: string): Promise<void> {
   const issued = await Sluice.openPortalLink({ baseUrl: BASE_URL, maxTries: 1, token });
-  isKept.value = false;
-  forget('');
+  if (firstKey.value !== null) showFirst(firstKey.value);
+  leave('');
   enter(issued);
   await refreshAccount();
+}
+
+/** Where the session is another one, and has no place for it. */
+function showFirst({ key }: NewApiKey): void {
+  const hint = 'It is the first key of the account, and has all scopes.';
+  showOnce({ title: 'The account is created', what: 'API key', secret: key, hint });
 }
 
 /** @param keep whether the browser keeps the key after its last tab is closed */
@@ -76,7 +112,7 @@ function share(): void {
 
 function enter(issued: NewApiKey): void {
   batch(() => {
-    apiKey.value = issued.key;
+    begin(issued.key);
     notice.value = '';
     ownKeyId.value = issued.id;
     scopes.value = new Set(issued.scopes);
@@ -85,45 +121,98 @@ function enter(issued: NewApiKey): void {
   share();
 }
 
-/** Goes on with a key that replaces the own one, in all tabs. */
-export function switchKey({ key, id }: NewApiKey): void {
-  if (apiKey.value !== null) tell({ kind: 'switch', from: apiKey.value, to: key, id });
+function begin(key: string, keep = false): void {
+  batch(() => {
+    beginSession(key);
+    isKept.value = keep;
+  });
+}
+
+/** How many responses are on their way that replace the own key: it may be refused before they arrive. */
+let replacing = 0;
+
+/** Rotates a key. If that is the own one, all tabs go on with the new one. */
+export async function rotateKey(id: string, graceSeconds: number): Promise<NewApiKey> {
+  const isOwn = () => id === ownKeyId.peek();
+  const replaced = isOwn() ? 1 : 0;
+  replacing += replaced;
+  try {
+    const rotated = await call((client) => client.account.keys.rotate(id, { graceSeconds }));
+    if (isOwn()) switchKey(rotated);
+    return rotated;
+  } finally {
+    replacing -= replaced;
+  }
+}
+
+function switchKey({ key, id }: NewApiKey): void {
+  const from = apiKey.value;
+  if (from !== null) {
+    markLeft(from, true);
+    tell({ kind: 'switch', from, to: key, id });
+  }
   apiKey.value = key;
   ownKeyId.value = id;
 }
 
 /** Keeps the key if it is valid. */
 export async function signIn(key: string, keep = false): Promise<void> {
-  apiKey.value = key;
-  isKept.value = keep;
+  begin(key, keep);
   try {
     await findScopes();
   } catch (error) {
-    signOut();
+    if (!(error instanceof SessionEndedError)) end('');
     throw error;
   }
   notice.value = '';
+  markLeft(key, false);
   share();
 }
 
-/** Signs out in all tabs. */
+/** Signs out in all tabs, and ends the sign-in that the browser keeps, also if that is another one. */
 export function signOut(sentence = ''): void {
+  const keys = new Set([apiKey.peek(), recall('localStorage', STORED)]);
+  remember('localStorage', STORED, null);
+  leave(sentence);
+  for (const key of keys) {
+    if (key === null) continue;
+    markLeft(key, true);
+    tell({ kind: 'out', key, isRefused: false });
+  }
+}
+
+function refused(): void {
   const key = apiKey.peek();
-  forget(sentence);
-  isKept.value = false;
-  if (key !== null) tell({ kind: 'out', key });
+  if (isKept.peek()) remember('localStorage', STORED, null);
+  end('Your API key no longer works: it was revoked or has expired. Sign in with another one.');
+  if (key !== null) tell({ kind: 'out', key, isRefused: true });
 }
 
-function forget(sentence: string): void {
-  forgetKey(sentence);
-  scopes.value = null;
-  account.value = null;
-  firstKey.value = null;
-  isResuming.value = false;
+function leave(sentence: string): void {
+  end(sentence);
+  departures.value++;
 }
 
-async function loadAccount(): Promise<void> {
-  account.value = await call((client) => client.account.get());
+function end(sentence: string): void {
+  batch(() => {
+    endSession(sentence);
+    scopes.value = null;
+    account.value = null;
+    firstKey.value = null;
+    isResuming.value = false;
+    isKept.value = false;
+  });
+}
+
+const getAccount = () => call((client) => client.account.get());
+const settle = ordered<Account>((state) => (account.value = state), getAccount);
+
+export function loadAccount(): Promise<Account> {
+  return settle(getAccount);
+}
+
+export function changeAccount(changes: AccountChanges): Promise<Account> {
+  return settle(() => call((client) => client.account.update(changes)));
 }
 
 /** Without it, only names are missing. */
@@ -174,8 +263,7 @@ listen((word) => {
     case 'key':
       if (key === null) {
         batch(() => {
-          apiKey.value = word.key;
-          isKept.value = word.isKept;
+          begin(word.key, word.isKept);
           isResuming.value = true;
         });
       } else if (key === word.key) {
@@ -189,8 +277,17 @@ listen((word) => {
       }
       return;
     case 'out':
-      // A first key that is not stored yet would be lost.
-      if (key === word.key && firstKey.peek() === null) signOut('You are signed out.');
+      if (key !== word.key || !isSignedIn() || firstKey.peek() !== null || replacing > 0) return;
+      if (word.isRefused) refused();
+      else leave(SIGNED_OUT);
   }
+});
+
+// A page that the browser has kept as it was has heard nothing, either.
+addEventListener('pageshow', ({ persisted }) => {
+  const key = apiKey.peek();
+  if (!persisted || key === null || firstKey.peek() !== null || !isLeft(key)) return;
+  leave(SIGNED_OUT);
+  tell({ kind: 'ask' });
 });
 if (apiKey.peek() === null) tell({ kind: 'ask' });

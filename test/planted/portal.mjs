@@ -33,15 +33,15 @@ export default [
   {
     what: 'an account is shown after it was signed out',
     file: SESSION,
-    find: '  scopes.value = null;\n  account.value = null;\n',
-    replace: '  scopes.value = null;\n',
+    find: '    scopes.value = null;\n    account.value = null;\n',
+    replace: '    scopes.value = null;\n',
     tests: [SPEC],
   },
   {
     what: 'the first key of an account is shown after it was signed out',
     file: SESSION,
-    find: '  firstKey.value = null;\n  isResuming.value',
-    replace: '  isResuming.value',
+    find: '    firstKey.value = null;\n    isResuming.value',
+    replace: '    isResuming.value',
     tests: [SPEC],
   },
   {
@@ -52,10 +52,52 @@ export default [
     tests: [SPEC],
   },
   {
-    what: 'the late response to one key signs another one out',
+    what: 'the late response to a key signs out the one that has replaced it',
     file: CONNECTION,
     find: 'if (client === sluice.value) note(error);',
     replace: 'note(error);',
+    tests: [SPEC],
+  },
+  {
+    what: 'a late response takes effect in the next session',
+    file: CONNECTION,
+    find: '    if (isOver()) throw new SessionEndedError();\n    back();',
+    replace: '    back();',
+    tests: [SPEC],
+  },
+  {
+    what: 'the late refusal of a sign-in signs out who has signed up meanwhile',
+    file: SESSION,
+    find: "if (!(error instanceof SessionEndedError)) end('');",
+    replace: "end('');",
+    tests: [SPEC],
+  },
+  {
+    what: 'the first key of an account is lost when a link is opened',
+    file: SESSION,
+    find: '  if (firstKey.value !== null) showFirst(firstKey.value);\n',
+    replace: '',
+    tests: [SPEC],
+  },
+  {
+    what: 'a response takes back what another one has changed meanwhile',
+    file: 'apps/portal/ordered.ts',
+    find: 'if (known !== shown) return settle(load);',
+    replace: '',
+    tests: [SPEC],
+  },
+  {
+    what: 'a tab that shows a page elsewhere stays signed in',
+    file: SESSION,
+    find: '    markLeft(key, true);\n    tell',
+    replace: '    tell',
+    tests: [SPEC],
+  },
+  {
+    what: 'what one visitor has composed is left to the next',
+    file: SESSION,
+    find: '  departures.value++;',
+    replace: '',
     tests: [SPEC],
   },
   {
@@ -68,8 +110,8 @@ export default [
   {
     what: 'the used-up limit of one key holds back another',
     file: CONNECTION,
-    find: '  apiKey.value = null;\n  pause.value = null;',
-    replace: '  apiKey.value = null;',
+    find: '    apiKey.value = key;\n    pause.value = null;',
+    replace: '    apiKey.value = key;',
     tests: [SPEC],
   },
   {
@@ -103,7 +145,7 @@ export default [
   {
     what: 'other tabs stay signed in',
     file: 'apps/portal/session.ts',
-    find: "  if (key !== null) tell({ kind: 'out', key });",
+    find: "    tell({ kind: 'out', key, isRefused: false });",
     replace: '',
     tests: [SPEC],
   },
@@ -124,7 +166,7 @@ export default [
   {
     what: "the operators' key is kept after they signed out",
     file: OPERATORS,
-    find: '  forgetKey(sentence);',
+    find: '  endSession(sentence);',
     replace: '  notice.value = sentence;',
     tests: [SPEC],
   },
@@ -197,6 +239,13 @@ export default [
     find: 'if (isStopped()) return null;',
     replace: '',
     tests: [MANY_SPEC],
+  },
+  {
+    what: 'more messages are changed at once after the dialog was closed',
+    file: 'apps/portal/views/messages/works.ts',
+    find: ' || isStopped()',
+    replace: '',
+    tests: ['test/portal/overtaken.spec.ts'],
   },
   {
     what: 'new messages appear among those of another time',

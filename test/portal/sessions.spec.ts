@@ -40,6 +40,21 @@ describeUnless(missing)('In the portal, a sign-in', () => {
     await stores([null, null]);
   });
 
+  it('ends also in a tab that shows a page elsewhere, once that is back', async () => {
+    const { page } = visitor;
+    await signIn();
+    const other = await page.context().newPage();
+    await other.goto(`${api.url}/#/usage`);
+    await other.getByRole('heading', { name: 'Usage' }).waitFor();
+    await page.goto(`${api.url}/docs`);
+    await other.getByRole('button', { name: 'Sign out' }).click();
+    await other.getByText('You are signed out.').waitFor();
+    await page.goBack();
+    await page.getByText('You are signed out.').waitFor();
+    await stores([null, null]);
+    expect(await other.getByText('You are signed out.').count()).toBe(1);
+  });
+
   it('is kept after the last tab is closed if the visitor wants that, and then says what is stored', async () => {
     const { page } = visitor;
     await page.goto(`${api.url}/#/sign-in`);

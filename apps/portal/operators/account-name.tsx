@@ -1,28 +1,27 @@
 import { useState } from 'preact/hooks';
-import type { OperatorsAccount } from '#client/index.js';
+import type { OperatorsAccount, OperatorsAccountChanges } from '#client/index.js';
 import { announce } from '../components/announcer.js';
 import { Button } from '../components/button.js';
 import { Field } from '../components/field.js';
 import { Form } from '../components/form.js';
 import { Card } from '../components/parts.js';
 import { fieldError, Problem } from '../components/problem.js';
-import { call } from '../connection.js';
 import { useAction } from '../hooks.js';
 
 interface NameProps {
   readonly account: OperatorsAccount;
-  readonly onChanged: (account: OperatorsAccount) => void;
+  readonly change: (changes: OperatorsAccountChanges) => Promise<unknown>;
 }
 
 /** Renames an account, and changes what the operator's own systems call it. */
-export function NameCard({ account, onChanged }: NameProps) {
+export function NameCard({ account, change }: NameProps) {
   // What is not edited follows the account.
   const [edited, setEdited] = useState<{ readonly name?: string; readonly externalId?: string }>({});
   const { name = account.name, externalId = account.externalId ?? '' } = edited;
   const isSame = name === account.name && externalId === (account.externalId ?? '');
   const { run, isRunning, error } = useAction(async () => {
     const changes = { name, externalId: externalId === '' ? null : externalId };
-    onChanged(await call((client) => client.admin.accounts.update(account.id, changes)));
+    await change(changes);
     setEdited({});
     announce('The account is changed.');
   });

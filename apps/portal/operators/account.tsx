@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { Limits, OperatorsAccount } from '#client/index.js';
+import type { Limits, OperatorsAccount, OperatorsAccountChanges } from '#client/index.js';
 import { announce } from '../components/announcer.js';
 import { Button } from '../components/button.js';
 import { Choice } from '../components/choice.js';
@@ -28,9 +28,8 @@ export function AccountView({ id }: { id: string }) {
     setAsking(null);
   };
   const { data } = account;
-  const change = (changed: OperatorsAccount) => {
-    account.set(() => changed);
-  };
+  const change = (changes: OperatorsAccountChanges) =>
+    account.change(() => call((client) => client.admin.accounts.update(id, changes)));
   return (
     <Page
       title={nameHidden(data?.name ?? 'Account')}
@@ -71,8 +70,8 @@ export function AccountView({ id }: { id: string }) {
         {(shown) => (
           <div class="columns detail">
             <div>
-              <PlanCard account={shown} onChanged={change} />
-              <NameCard account={shown} onChanged={change} />
+              <PlanCard account={shown} change={change} />
+              <NameCard account={shown} change={change} />
               <Keys accountId={shown.id} />
               <UsageHistory accountId={shown.id} />
             </div>
@@ -80,7 +79,7 @@ export function AccountView({ id }: { id: string }) {
           </div>
         )}
       </Loaded>
-      {asking === 'suspend' && data !== null && <SuspendDialog account={data} onChanged={change} onClose={close} />}
+      {asking === 'suspend' && data !== null && <SuspendDialog account={data} change={change} onClose={close} />}
       {asking === 'delete' && data !== null && <DeleteDialog account={data} onClose={close} />}
     </Page>
   );
@@ -110,10 +109,10 @@ function Details({ account: { id, externalId, limits, delivery, createdAt } }: {
 
 interface ChangeProps {
   readonly account: OperatorsAccount;
-  readonly onChanged: (account: OperatorsAccount) => void;
+  readonly change: (changes: OperatorsAccountChanges) => Promise<unknown>;
 }
 
-function PlanCard({ account, onChanged }: ChangeProps) {
+function PlanCard({ account, change }: ChangeProps) {
   // What is not edited follows the account.
   const [edited, setEdited] = useState<Partial<Pick<OperatorsAccount, 'plan' | 'limits'>>>({});
   const { plan, limits } = { ...account, ...edited };
@@ -124,8 +123,7 @@ function PlanCard({ account, onChanged }: ChangeProps) {
   const names = plans.data?.map(({ name }) => name) ?? [account.plan];
   const { run, isRunning, error } = useAction(async () => {
     const input = isIndividual ? { plan, limits } : { plan };
-    const changed = await call((client) => client.admin.accounts.update(account.id, input));
-    onChanged(changed);
+    await change(input);
     setEdited({});
     announce('The plan is changed.');
   });
@@ -179,13 +177,9 @@ function isEqual(one: Limits, other: Limits): boolean {
   return one.perMinute === other.perMinute && one.perDay === other.perDay;
 }
 
-function SuspendDialog({
-  account: { id, name, suspended },
-  onChanged,
-  onClose,
-}: ChangeProps & { onClose: () => void }) {
+function SuspendDialog({ account: { name, suspended }, change, onClose }: ChangeProps & { onClose: () => void }) {
   const action = useAction(async () => {
-    onChanged(await call((client) => client.admin.accounts.update(id, { suspended: !suspended })));
+    await change({ suspended: !suspended });
     announce(suspended ? 'The account is resumed.' : 'The account is suspended.');
     onClose();
   });

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { Button } from '../components/button.js';
 import { CreateKeyDialog } from '../components/keys/create-key.js';
-import { issued } from '../components/keys/issued.js';
+import { showOnce } from '../issued.js';
 import { SCOPES } from '../components/keys/key-row.js';
 import { call } from '../connection.js';
 
@@ -33,7 +33,7 @@ export function CreateKeyButton({ accountId, onCreated }: CreateKeyProps) {
           create={(input) => call((client) => client.admin.accounts.createKey(accountId, input))}
           onCreated={(key) => {
             close();
-            issued.value = { title: 'The key is created', what: 'API key', secret: key.key, hint: HINT };
+            showOnce({ title: 'The key is created', what: 'API key', secret: key.key, hint: HINT });
             onCreated();
           }}
           onClose={close}

@@ -4,7 +4,7 @@ import { Button } from '../components/button.js';
 import { Choice } from '../components/choice.js';
 import { Dialog } from '../components/dialog.js';
 import { Form } from '../components/form.js';
-import { issued } from '../components/keys/issued.js';
+import { showOnce } from '../issued.js';
 import { ScopesField } from '../components/keys/scopes-field.js';
 import { Problem } from '../components/problem.js';
 import { call } from '../connection.js';
@@ -43,12 +43,12 @@ export function PortalLinkButton({ accountId, onCreated }: PortalLinkProps) {
           accountId={accountId}
           onCreated={(created) => {
             setIsOpen(false);
-            issued.value = {
+            showOnce({
               title: 'The link is created',
               what: 'portal link',
               secret: created.url,
               hint: hintOf(created),
-            };
+            });
             onCreated();
           }}
           onClose={() => {

@@ -1,6 +1,6 @@
 import { effect, signal } from '@preact/signals';
 import type { Sluice } from '#client/index.js';
-import { apiKey, call, connect, forgetKey, notice } from '../connection.js';
+import { apiKey, beginSession, call, connect, endSession, notice, SessionEndedError } from '../connection.js';
 import { recall, remember } from '../storage.js';
 
 const STORED = 'sluice.operators-key';
@@ -22,11 +22,11 @@ export const isSignedIn = signal(apiKey.peek() !== null);
 
 /** Keeps the key if it is valid. */
 export async function signIn(key: string): Promise<void> {
-  apiKey.value = key;
+  beginSession(key);
   try {
     await call(probe);
   } catch (error) {
-    forgetKey('');
+    if (!(error instanceof SessionEndedError)) endSession('');
     throw error;
   }
   notice.value = '';
@@ -35,7 +35,7 @@ export async function signIn(key: string): Promise<void> {
 
 export function signOut(sentence: string): void {
   isSignedIn.value = false;
-  forgetKey(sentence);
+  endSession(sentence);
 }
 
 effect(() => {

@@ -12,8 +12,8 @@ import { call } from '../connection.js';
 import { formatTime } from '../format.js';
 import { useAction, useResource } from '../hooks.js';
 import { href, route } from '../router.js';
-import { issued } from '../components/keys/issued.js';
-import { can, ownKeyId, signOut, switchKey } from '../session.js';
+import { showOnce } from '../issued.js';
+import { can, ownKeyId, rotateKey, signOut } from '../session.js';
 import { nameHidden } from '../hidden-characters.js';
 
 const GRACES = [
@@ -88,7 +88,7 @@ export function KeysView() {
           offered={SCOPES.filter(can)}
           create={(input) => call((client) => client.account.keys.create(input))}
           onCreated={({ key }) => {
-            issued.value = { title: 'The key is created', what: 'API key', secret: key };
+            showOnce({ title: 'The key is created', what: 'API key', secret: key });
             closeAndReload();
           }}
           onClose={close}
@@ -134,11 +134,10 @@ function RotateDialog({ apiKey, onClose, onRotated }: { apiKey: ApiKey; onClose:
   const isOwn = apiKey.id === ownKeyId.value;
   const [graceSeconds, setGraceSeconds] = useState(3_600);
   const rotate = useAction(async () => {
-    const rotated = await call((client) => client.account.keys.rotate(apiKey.id, { graceSeconds }));
-    if (isOwn) switchKey(rotated);
+    const rotated = await rotateKey(apiKey.id, graceSeconds);
     const hint =
       graceSeconds > 0 ? `The old key works until ${formatTime(Date.now() + graceSeconds * 1_000)}.` : undefined;
-    issued.value = { title: 'The key is rotated', what: 'API key', secret: rotated.key, hint };
+    showOnce({ title: 'The key is rotated', what: 'API key', secret: rotated.key, hint });
     onRotated();
   });
   return (
@@ -164,7 +163,7 @@ function RevokeDialog({ apiKey, onClose, onRevoked }: { apiKey: ApiKey; onClose:
   const isOwn = apiKey.id === ownKeyId.value;
   const revoke = useAction(async () => {
     await call((client) => client.account.keys.revoke(apiKey.id));
-    if (isOwn) {
+    if (apiKey.id === ownKeyId.value) {
       signOut('You have revoked the key that you were signed in with.');
       return;
     }

@@ -9,16 +9,13 @@ import { fieldError, Problem } from '../components/problem.js';
 import { DeliveryCard } from '../components/settings/delivery-card.js';
 import { Pausing } from '../components/shell/paused.js';
 import { KeepSignedIn } from '../components/welcome/keep-signed-in.js';
-import { call, pause } from '../connection.js';
+import { pause } from '../connection.js';
 import { formatTime } from '../format.js';
 import { useAction, useResource } from '../hooks.js';
-import { account, isKept, keepSignedIn } from '../session.js';
+import { account, changeAccount, isKept, keepSignedIn, loadAccount } from '../session.js';
 
 export function SettingsView() {
-  const loaded = useResource(async () => {
-    account.value = await call((client) => client.account.get());
-    return account.value;
-  }, []);
+  const loaded = useResource(loadAccount, []);
   return (
     <Page title="Settings" lead="What holds for the whole account, and for this browser.">
       <Loaded resource={loaded} rows={6}>
@@ -55,7 +52,7 @@ function NameForm({ name }: { name: string }) {
   const [edited, setEdited] = useState<string | null>(null);
   const shown = edited ?? name;
   const { run, isRunning, error } = useAction(async () => {
-    account.value = await call((client) => client.account.update({ name: shown }));
+    await changeAccount({ name: shown });
     setEdited(null);
     announce('The account is renamed.');
   });

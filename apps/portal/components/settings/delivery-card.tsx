@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { DeliveryMode } from '#client/index.js';
-import { call, pause } from '../../connection.js';
+import { pause } from '../../connection.js';
 import { useAction } from '../../hooks.js';
-import { account } from '../../session.js';
+import { account, changeAccount } from '../../session.js';
 import { announce } from '../announcer.js';
 import { Button } from '../button.js';
 import { Form } from '../form.js';
@@ -21,7 +21,7 @@ export function DeliveryCard() {
   const [chosen, setChosen] = useState<DeliveryMode | null>(null);
   const mode = chosen ?? current;
   const { run, isRunning, error } = useAction(async (delivery: DeliveryMode) => {
-    account.value = await call((client) => client.account.update({ delivery }));
+    await changeAccount({ delivery });
     setChosen(null);
     announce(`New messages are delivered this way: ${MODES[delivery].title}.`);
   });

@@ -3,13 +3,13 @@ import { Button } from '../button.js';
 import { Icon } from '../icon.js';
 import { Badge, Card } from '../parts.js';
 import { Problem } from '../problem.js';
-import { call, pause as refusal } from '../../connection.js';
+import { pause as refusal } from '../../connection.js';
 import { useAction } from '../../hooks.js';
-import { account } from '../../session.js';
+import { account, changeAccount } from '../../session.js';
 
 function usePausing() {
   return useAction(async (paused: boolean) => {
-    account.value = await call((client) => client.account.update({ paused }));
+    await changeAccount({ paused });
     announce(paused ? 'Deliveries are paused.' : 'Messages are delivered again.');
   });
 }

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { Endpoint } from '#client/index.js';
+import type { Endpoint, EndpointChanges } from '#client/index.js';
 import { announce } from '../../components/announcer.js';
 import { Button } from '../../components/button.js';
 import { Dialog } from '../../components/dialog.js';
@@ -14,17 +14,16 @@ import {
 import { Field } from '../../components/field.js';
 import { Form } from '../../components/form.js';
 import { fieldError, Problem } from '../../components/problem.js';
-import { call } from '../../connection.js';
 import { useAction } from '../../hooks.js';
 
 interface Props {
   readonly endpoint: Endpoint;
   readonly onClose: () => void;
-  readonly onChanged: (endpoint: Endpoint) => void;
+  readonly change: (changes: EndpointChanges) => Promise<void>;
 }
 
 /** Changes where an endpoint is, what it is called, which messages it gets, how fast, and with which headers. */
-export function EndpointSettingsDialog({ endpoint, onClose, onChanged }: Props) {
+export function EndpointSettingsDialog({ endpoint, onClose, change }: Props) {
   const [url, setUrl] = useState(endpoint.url);
   const [description, setDescription] = useState(endpoint.description);
   const [rate, setRate] = useState(String(endpoint.rateLimitPerSecond));
@@ -34,14 +33,11 @@ export function EndpointSettingsDialog({ endpoint, onClose, onChanged }: Props) 
   const { run, isRunning, error } = useAction(async () => {
     const headers = isClearing ? {} : headersOf(lines);
     const changesHeaders = isClearing || Object.keys(headers).length > 0;
-    const changed = await call((client) =>
-      client.endpoints.update(endpoint.id, {
-        ...{ url, description, rateLimitPerSecond: Number(rate), types: [...types] },
-        ...(changesHeaders && { headers }),
-      }),
-    );
+    await change({
+      ...{ url, description, rateLimitPerSecond: Number(rate), types: [...types] },
+      ...(changesHeaders && { headers }),
+    });
     announce('The endpoint is changed.');
-    onChanged(changed);
   });
   const names = endpoint.headerNames;
   return (

@@ -12,7 +12,7 @@ import { call } from '../../connection.js';
 import { count, formatMilliseconds, formatTime } from '../../format.js';
 import { useAction, useResource } from '../../hooks.js';
 import { href, opener, replace } from '../../router.js';
-import { issued } from '../../components/keys/issued.js';
+import { showOnce } from '../../issued.js';
 import { VERIFY_SNIPPET } from '../../snippets.js';
 import { NOTHING_TO_REPLAY } from '../messages/works.js';
 import { EndpointDeliveries } from './endpoint-deliveries.js';
@@ -45,8 +45,7 @@ export function EndpointView({ id }: { id: string }) {
     setOpened(null);
   };
   const toggle = useAction(async (enabled: boolean) => {
-    const changed = await call((client) => client.endpoints.update(id, { enabled }));
-    endpoint.set(() => changed);
+    await endpoint.change(() => call((client) => client.endpoints.update(id, { enabled })));
     announce(enabled ? 'The endpoint is enabled.' : 'The endpoint is disabled.');
   });
   const { data } = endpoint;
@@ -120,8 +119,8 @@ export function EndpointView({ id }: { id: string }) {
         <EndpointSettingsDialog
           endpoint={data}
           onClose={close}
-          onChanged={(changed) => {
-            endpoint.set(() => changed);
+          change={async (changes) => {
+            await endpoint.change(() => call((client) => client.endpoints.update(id, changes)));
             close();
           }}
         />
@@ -210,7 +209,7 @@ function RotateDialog({ id, onClose }: DialogProps) {
   const [graceSeconds, setGraceSeconds] = useState(DEFAULT_GRACE);
   const rotate = useAction(async () => {
     const { secret } = await call((client) => client.endpoints.rotateSecret(id, { graceSeconds }));
-    issued.value = { title: 'The secret is rotated', what: 'signing secret', secret, snippet: VERIFY_SNIPPET };
+    showOnce({ title: 'The secret is rotated', what: 'signing secret', secret, snippet: VERIFY_SNIPPET });
     onClose();
   });
   return (

@@ -18,7 +18,7 @@ import { call } from '../../connection.js';
 import { loadEndpoints } from '../../endpoints.js';
 import { useAction, useResource } from '../../hooks.js';
 import { href } from '../../router.js';
-import { issued } from '../../components/keys/issued.js';
+import { showOnce } from '../../issued.js';
 import { account } from '../../session.js';
 import { VERIFY_SNIPPET } from '../../snippets.js';
 import { nameHidden } from '../../hidden-characters.js';
@@ -129,7 +129,7 @@ function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: 
       account.value?.delivery === 'webhooks'
         ? undefined
         : 'Choose webhooks as the way of delivery in the settings, so that messages are posted to it.';
-    issued.value = { title: 'The endpoint is added', what: 'signing secret', secret, hint, snippet: VERIFY_SNIPPET };
+    showOnce({ title: 'The endpoint is added', what: 'signing secret', secret, hint, snippet: VERIFY_SNIPPET });
     onCreated();
   });
   return (

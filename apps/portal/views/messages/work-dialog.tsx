@@ -66,7 +66,7 @@ interface ConfirmedProps {
   readonly messages: readonly Message[];
   /** How many were selected that it is not for. */
   readonly left: number;
-  readonly atOnce: (() => Promise<number>) | null;
+  readonly atOnce: ReturnType<typeof allAtOnce> | null;
   readonly onClose: () => void;
 }
 
@@ -88,7 +88,7 @@ function Confirmed({ work, messages, left, atOnce, onClose }: ConfirmedProps) {
   );
   const { run, isRunning, error } = useAction(async () => {
     if (work === 'replay' || atOnce !== null) {
-      const all = (await atOnce?.()) ?? 0;
+      const all = (await atOnce?.(() => isStopped.current)) ?? 0;
       setProgress((last) => ({ ...last, total: all }));
       return;
     }

@@ -35,8 +35,8 @@ export async function counted(work: Work, filter: Filter, until: string): Promis
   return found;
 }
 
-/** Changes all that match by few requests. */
-export function allAtOnce(work: Work, filter: Filter, until: string): () => Promise<number> {
+/** Changes all that match by few requests, unless nobody wants the next one any more. */
+export function allAtOnce(work: Work, filter: Filter, until: string): (isStopped: () => boolean) => Promise<number> {
   const { type, since, endpointId } = filter;
   const period = { since: since ?? new Date(0).toISOString(), until: filter.until ?? until };
   const request = () =>
@@ -44,12 +44,12 @@ export function allAtOnce(work: Work, filter: Filter, until: string): () => Prom
       if (endpointId !== undefined) return client.endpoints.replay(endpointId, period);
       return client.messages[work === 'retry' ? 'retryAll' : 'cancelAll']({ ...period, type });
     });
-  return async () => {
+  return async (isStopped) => {
     let total = 0;
     for (;;) {
       const { count } = await request();
       total += count;
-      if (count < AT_ONCE[work]) return total;
+      if (count < AT_ONCE[work] || isStopped()) return total;
     }
   };
 }
