@@ -11,11 +11,11 @@ import {
   TypesField,
   UrlField,
 } from './endpoint-fields.js';
-import { Field } from '../../components/field.js';
 import { Form } from '../../components/form.js';
+import { NumberField, wholeNumber } from '../../components/number-field.js';
 import { fieldError, Problem } from '../../components/problem.js';
 import { call } from '../../connection.js';
-import { useAction } from '../../hooks.js';
+import { useAction, useEdits } from '../../hooks.js';
 
 interface Props {
   readonly endpoint: Endpoint;
@@ -25,46 +25,67 @@ interface Props {
 
 /** Changes where an endpoint is, what it is called, which messages it gets, how fast, and with which headers. */
 export function EndpointSettingsDialog({ endpoint, onClose, onChanged }: Props) {
-  const [url, setUrl] = useState(endpoint.url);
-  const [description, setDescription] = useState(endpoint.description);
-  const [rate, setRate] = useState(String(endpoint.rateLimitPerSecond));
-  const [types, setTypes] = useState<readonly string[]>(endpoint.types);
+  const { shown, changed, isChanged, edit } = useEdits({
+    url: endpoint.url,
+    description: endpoint.description,
+    rate: String(endpoint.rateLimitPerSecond),
+    types: endpoint.types,
+  });
   const [lines, setLines] = useState('');
   const [isClearing, setIsClearing] = useState(false);
+  const headers = isClearing ? {} : headersOf(lines);
+  const changesHeaders = isClearing || Object.keys(headers).length > 0;
+  const isSame = !isChanged && !changesHeaders;
   const { run, isRunning, error } = useAction(async () => {
-    const headers = isClearing ? {} : headersOf(lines);
-    const changesHeaders = isClearing || Object.keys(headers).length > 0;
-    const changed = await call((client) =>
-      client.endpoints.update(endpoint.id, {
-        ...{ url, description, rateLimitPerSecond: Number(rate), types: [...types] },
-        ...(changesHeaders && { headers }),
-      }),
-    );
+    const { rate, ...others } = changed;
+    const changes = {
+      ...others,
+      ...(rate !== undefined && { rateLimitPerSecond: wholeNumber(rate) }),
+      ...(changesHeaders && { headers }),
+    };
+    onChanged(await call((client) => client.endpoints.update(endpoint.id, changes)));
     announce('The endpoint is changed.');
-    onChanged(changed);
   });
   const names = endpoint.headerNames;
   return (
     <Dialog title="Edit the endpoint" onClose={onClose}>
-      <Form onSubmit={() => void run()}>
-        <UrlField value={url} onChange={setUrl} error={error} hint="Attempts that begin after the change use it." />
-        <DescriptionField value={description} onChange={setDescription} error={error} />
-        <Field label="Requests per second" hint="0 for no limit." error={fieldError(error, '/rateLimitPerSecond')}>
-          {(tied) => (
-            <input
-              {...tied}
-              type="number"
-              required
-              min={0}
-              step={1}
-              value={rate}
-              onInput={({ currentTarget }) => {
-                setRate(currentTarget.value);
-              }}
-            />
-          )}
-        </Field>
-        <TypesField value={types} onChange={setTypes} error={error} />
+      <Form
+        onSubmit={() => {
+          if (!isSame) void run();
+        }}
+      >
+        <UrlField
+          value={shown.url}
+          onChange={(url) => {
+            edit({ url });
+          }}
+          error={error}
+          hint="Attempts that begin after the change use it."
+        />
+        <DescriptionField
+          value={shown.description}
+          onChange={(description) => {
+            edit({ description });
+          }}
+          error={error}
+        />
+        <NumberField
+          label="Requests per second"
+          hint="0 for no limit."
+          error={fieldError(error, '/rateLimitPerSecond')}
+          min={0}
+          value={shown.rate}
+          onInput={(rate) => {
+            edit({ rate });
+          }}
+        />
+        <TypesField
+          value={shown.types}
+          onChange={(types) => {
+            edit({ types: [...types] });
+          }}
+          error={error}
+        />
         {!isClearing && (
           <HeadersField
             value={lines}
@@ -97,7 +118,7 @@ export function EndpointSettingsDialog({ endpoint, onClose, onChanged }: Props) 
         />
         <footer class="actions">
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" isBusy={isRunning}>
+          <Button type="submit" look="primary" isBusy={isRunning} isDisabled={isSame}>
             Save
           </Button>
         </footer>
