@@ -136,8 +136,8 @@ function RotateDialog({ apiKey, onClose, onRotated }: { apiKey: ApiKey; onClose:
   const rotate = useAction(async () => {
     const rotated = await call((client) => client.account.keys.rotate(apiKey.id, { graceSeconds }));
     if (isOwn) switchKey(rotated);
-    const hint =
-      graceSeconds > 0 ? `The old key works until ${formatTime(Date.now() + graceSeconds * 1_000)}.` : undefined;
+    const end = Math.min(Date.now() + graceSeconds * 1_000, Date.parse(apiKey.expiresAt ?? '') || Infinity);
+    const hint = graceSeconds > 0 ? `The old key works until ${formatTime(end)}.` : undefined;
     issued.value = { title: 'The key is rotated', what: 'API key', secret: rotated.key, hint };
     onRotated();
   });
