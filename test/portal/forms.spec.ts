@@ -18,6 +18,7 @@ describeUnless(missing)('A form', () => {
   const endpoint = async () => (await api.ask(account.key, `GET ${ofEndpoint()}`)).body;
 
   beforeEach(async () => {
+    visitor.page.setDefaultTimeout(15_000);
     account = await api.signUp(LIMITS);
     await ask('PUT /admin/plans/gold', { limits: LIMITS, maxStoredBytes: 1_000_000, maxEndpoints: 20 });
     const input = { url: 'https://example.com/old', description: 'old', types: ['a'] };
