@@ -25,7 +25,7 @@ interface Props {
 
 /** Changes where an endpoint is, what it is called, which messages it gets, how fast, and with which headers. */
 export function EndpointSettingsDialog({ endpoint, onClose, onChanged }: Props) {
-  const { shown, changed, isChanged, edit } = useEdits({
+  const { shown, changed, edit } = useEdits({
     url: endpoint.url,
     description: endpoint.description,
     rate: String(endpoint.rateLimitPerSecond),
@@ -33,10 +33,9 @@ export function EndpointSettingsDialog({ endpoint, onClose, onChanged }: Props) 
   });
   const [lines, setLines] = useState('');
   const [isClearing, setIsClearing] = useState(false);
-  const headers = isClearing ? {} : headersOf(lines);
-  const changesHeaders = isClearing || Object.keys(headers).length > 0;
-  const isSame = !isChanged && !changesHeaders;
   const { run, isRunning, error } = useAction(async () => {
+    const headers = isClearing ? {} : headersOf(lines);
+    const changesHeaders = isClearing || Object.keys(headers).length > 0;
     const { rate, ...others } = changed;
     const changes = {
       ...others,
@@ -49,11 +48,7 @@ export function EndpointSettingsDialog({ endpoint, onClose, onChanged }: Props) 
   const names = endpoint.headerNames;
   return (
     <Dialog title="Edit the endpoint" onClose={onClose}>
-      <Form
-        onSubmit={() => {
-          if (!isSame) void run();
-        }}
-      >
+      <Form onSubmit={() => void run()}>
         <UrlField
           value={shown.url}
           onChange={(url) => {
@@ -118,7 +113,7 @@ export function EndpointSettingsDialog({ endpoint, onClose, onChanged }: Props) 
         />
         <footer class="actions">
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" isBusy={isRunning} isDisabled={isSame}>
+          <Button type="submit" look="primary" isBusy={isRunning}>
             Save
           </Button>
         </footer>
