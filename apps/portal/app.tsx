@@ -3,6 +3,7 @@ import type { Scope } from '#client/index.js';
 import { announce, Announcer } from './components/announcer.js';
 import { Banners } from './components/shell/banners.js';
 import { Button } from './components/button.js';
+import { Contained } from './components/shell/contained.js';
 import { Shortcuts } from './components/finding/shortcuts.js';
 import { Icon } from './components/icon.js';
 import { Empty, Page, Skeleton } from './components/parts.js';
@@ -63,7 +64,7 @@ export function App() {
   return (
     <>
       {linkToken.value !== null ? (
-        <OpeningLink token={linkToken.value} />
+        <OpeningLink key={linkToken.value} token={linkToken.value} />
       ) : scopes.value !== null ? (
         <SignedIn />
       ) : isResuming.value ? (
@@ -112,7 +113,7 @@ function SignedIn() {
       {place === undefined ? (
         <Nowhere isStart={first === undefined} hasPlaces={places.length > 0} />
       ) : can(place.scope) ? (
-        place.view(id)
+        <Contained key={route.value.path.join('/')}>{place.view(id)}</Contained>
       ) : (
         <NotAllowed scope={place.scope} />
       )}
@@ -121,11 +122,18 @@ function SignedIn() {
 }
 
 function OpeningLink({ token }: { token: string }) {
-  const { run, error } = useAction(async () => {
-    await openLink(token);
-    linkToken.value = null;
+  const { run, error } = useAction(async (signal?: AbortSignal) => {
+    await openLink(token, signal);
+    // Another link may have been opened meanwhile.
+    if (linkToken.peek() === token) linkToken.value = null;
   });
-  useEffect(() => void run(), []);
+  useEffect(() => {
+    const leaving = new AbortController();
+    void run(leaving.signal);
+    return () => {
+      leaving.abort();
+    };
+  }, []);
   return (
     <main class="centered">
       <Banners />

@@ -5,11 +5,15 @@ import {
   RateLimitError,
   ServerError,
   Sluice,
+  type SluiceError,
   type RateLimit,
 } from '#client/index.js';
 
 /** How long after a failed request a page looks whether the API is back. */
 const PROBE_MS = 3_000;
+/** A timer that is set for 25 days ends at once. */
+const LONGEST_HOLD_MS = 24 * 86_400_000;
+
 /** Until when requests are refused. */
 export interface Pause {
   readonly until: number;
@@ -132,8 +136,11 @@ function note(error: unknown): void {
   else back();
 }
 
+/** How long a refusal asks to wait. */
+export const holdMs = ({ retryAfter }: SluiceError): number => Math.min((retryAfter ?? 1) * 1_000, LONGEST_HOLD_MS);
+
 function holdBack(error: RateLimitError): void {
-  const milliseconds = (error.retryAfter ?? 1) * 1_000;
+  const milliseconds = holdMs(error);
   const held: Pause = { until: Date.now() + milliseconds, error };
   pause.value = held;
   setTimeout(() => {

@@ -2,7 +2,7 @@ import { nameHidden } from './hidden-characters.js';
 
 const LOCALE = 'en';
 /** Times are written as the reader's browser writes them, in its zone, which is named. */
-const READER = navigator.languages;
+const READER = navigator.languages.filter(isLanguageTag);
 /** Keeps a number and its unit on one line. */
 const NBSP = '\u00a0';
 const PREVIEW_LENGTH = 160;
@@ -23,6 +23,15 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
+
+/** Systems without a language, such as those of the locale `C`, name one that is none. */
+function isLanguageTag(language: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(language).length > 0;
+  } catch {
+    return false;
+  }
+}
 
 export const formatNumber = (value: number): string => number.format(value);
 /** Of a number that is counted up to a bound. */

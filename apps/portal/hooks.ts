@@ -137,6 +137,36 @@ export function useAction<Arguments extends readonly unknown[]>(
   return { run, ...state };
 }
 
+export interface Edits<Fields> {
+  /** What the form shows: what is not edited follows what was loaded. */
+  readonly shown: Fields;
+  /** Only what differs from what was loaded. Nothing else is sent: that would undo what others have changed meanwhile. */
+  readonly changed: Partial<Fields>;
+  readonly isChanged: boolean;
+  readonly edit: (fields: Partial<Fields>) => void;
+  /** Follows what was loaded again, such as after it was saved. */
+  readonly reset: () => void;
+}
+
+/** What is edited in a form that changes something. */
+export function useEdits<Fields extends object>(loaded: Fields): Edits<Fields> {
+  const [edited, setEdited] = useState<Partial<Fields>>({});
+  const isSame = ([name, value]: [string, unknown]) =>
+    JSON.stringify(value) === JSON.stringify(loaded[name as keyof Fields]);
+  const changes = Object.entries(edited).filter((field) => !isSame(field));
+  return {
+    shown: { ...loaded, ...edited },
+    changed: Object.fromEntries(changes) as Partial<Fields>,
+    isChanged: changes.length > 0,
+    edit: (fields) => {
+      setEdited((last) => ({ ...last, ...fields }));
+    },
+    reset: () => {
+      setEdited({});
+    },
+  };
+}
+
 export interface ListResource<Item> extends Resource<Page<Item>> {
   /** Loads the next page. */
   readonly more: Action<[]>;

@@ -1,7 +1,7 @@
 import { batch, effect, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { AuthenticationError, SluiceError, type Message } from '#client/index.js';
-import { lookAgain, sluice } from './connection.js';
+import { holdMs, lookAgain, sluice } from './connection.js';
 import { can } from './session.js';
 
 /** Why there are no live updates, or that there are. */
@@ -13,11 +13,15 @@ export const liveState = signal<LiveState>('off');
 const REMEMBERED = 200;
 /** How long after a failed start the stream is tried again, at least. */
 const RESTART_MS = 5_000;
+/** For how long a tab that is hidden goes on: somebody may only have looked at another one. */
+const HIDDEN_MS = 5_000;
 
 type Listener = (message: Message) => void;
 const listeners = new Set<Listener>();
 /** By id, the oldest event first. */
 const remembered = new Map<string, Message>();
+/** The last event of each client: what has happened since comes first when its stream is connected again. */
+const positions = new WeakMap<NonNullable<typeof sluice.value>, string>();
 /** How often the stream was connected. */
 const connections = signal(0);
 
@@ -53,10 +57,22 @@ export function latest(): Iterable<Message> {
 
 export const latestOf = (id: string): Message | undefined => remembered.get(id);
 
-/** One stream serves all views, for as long as somebody is signed in who may read messages. */
+/**
+ * Whether somebody sees the tab. One that is hidden holds no stream: all tabs of a browser share six connections to a host,
+ * and nothing would load any more once streams hold all of them.
+ */
+const isSeen = signal(document.visibilityState !== 'hidden');
+let hiding: ReturnType<typeof setTimeout> | undefined;
+document.addEventListener('visibilitychange', () => {
+  clearTimeout(hiding);
+  if (document.visibilityState !== 'hidden') isSeen.value = true;
+  else hiding = setTimeout(() => (isSeen.value = false), HIDDEN_MS);
+});
+
+/** One stream serves all views, for as long as somebody is signed in who may read messages, and looks. */
 effect(() => {
   const client = sluice.value;
-  if (client === null || !can('messages:read')) {
+  if (client === null || !isSeen.value || !can('messages:read')) {
     liveState.value = 'off';
     return undefined;
   }
@@ -85,14 +101,17 @@ async function follow(client: NonNullable<typeof sluice.value>, signal: AbortSig
   const isOver = () => signal.aborted;
   while (!isOver()) {
     try {
-      for await (const { message } of client.events(options)) publish(message);
+      for await (const { id, message } of client.events({ ...options, lastEventId: positions.get(client) })) {
+        positions.set(client, id);
+        publish(message);
+      }
     } catch (error) {
       if (isOver()) return;
       liveState.value = error instanceof SluiceError && error.code === 'too_many_streams' ? 'busy' : 'lost';
       // Nothing else may ask for long: the next request signs out, and says why.
       if (error instanceof AuthenticationError) return lookAgain();
-      const retryAfter = error instanceof SluiceError ? (error.retryAfter ?? 0) : 0;
-      await new Promise((resolve) => setTimeout(resolve, Math.max(RESTART_MS, retryAfter * 1_000)));
+      const restartMs = Math.max(RESTART_MS, error instanceof SluiceError ? holdMs(error) : 0);
+      await new Promise((resolve) => setTimeout(resolve, restartMs));
     }
   }
 }

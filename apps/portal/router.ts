@@ -51,6 +51,9 @@ export function replace(to: string): void {
 }
 
 function parse(hash: string): Route {
-  const [path = '', search = ''] = hash.replace(/^#\/?/, '').split('?');
-  return { path: path.split('/').filter(Boolean), query: new URLSearchParams(search) };
+  const [place = '', search = ''] = hash.replace(/^#\/?/, '').split('?');
+  const path = place.split('/').filter(Boolean);
+  // No id is one of these, and with one a request would have another path: there is nothing at such an address.
+  const dots = path.filter((part) => part === '.' || part === '..');
+  return { path: dots.length > 0 ? dots : path, query: new URLSearchParams(search) };
 }

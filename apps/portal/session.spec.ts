@@ -88,7 +88,7 @@ describe('A page of the portal', () => {
     const globals = {
       BroadcastChannel: FakeChannel,
       window: { sessionStorage: tab, localStorage: browser },
-      ...{ location: { origin: ORIGIN }, document: { querySelector: () => null } },
+      ...{ location: { origin: ORIGIN }, document: { querySelector: () => null, addEventListener: () => undefined } },
       addEventListener: (_name: string, listener: typeof onPageShow) => (onPageShow = listener),
       fetch: async (url: string, { method }: { method: string }) => {
         const path = new URL(url).pathname;
@@ -318,6 +318,56 @@ describe('A page of the portal', () => {
     answer = serve;
     await open.signIn('slc_other');
     expect([open.apiKey.value, open.pause.value]).toEqual(['slc_other', null]);
+  });
+
+  it('is held back for as long as timers can be set for, however long a refusal asks for', async () => {
+    await open.signIn('slc_one');
+    answer = () => problem(429, 'rate_limit_exceeded', 40 * 86_400);
+    await expect(open.call((client) => client.account.get())).rejects.toMatchObject({ status: 429 });
+    jest.advanceTimersByTime(20 * 86_400_000);
+    expect(open.pause.value).not.toBeNull();
+  });
+
+  it('is signed out when its key expires, also after a reload, although nobody asks for anything', async () => {
+    const expiresAt = new Date(Date.now() + 60_000).toISOString();
+    answer = (path) => (path === '/account' ? serve(path) : ok({ ...KEY, expiresAt }));
+    await open.signIn('slc_link');
+    open = await load();
+    jest.advanceTimersByTime(50_000);
+    expect([open.apiKey.value, asked.at(-1)]).toEqual(['slc_link', '/account']);
+    answer = () => problem(401, 'unauthorized');
+    await jest.advanceTimersByTimeAsync(20_000);
+    expect([open.apiKey.value, open.scopes.value]).toEqual([null, null]);
+  });
+
+  it.each([
+    ['has no channel', undefined],
+    [
+      'blocks it',
+      class {
+        constructor() {
+          throw new Error('SecurityError');
+        }
+      },
+    ],
+  ])('works in a browser that %s between tabs', async (_what, value) => {
+    Object.defineProperty(globalThis, 'BroadcastChannel', { value, configurable: true, writable: true });
+    open = await load();
+    await open.signIn('slc_right');
+    expect(open.apiKey.value).toBe('slc_right');
+  });
+
+  it.each([
+    ['an account', () => open.call((client) => client.account.get())],
+    ['a change of the account', () => open.call((client) => client.account.update({ paused: true }))],
+    ['a rotated key', () => open.call((client) => client.account.keys.rotate('key_1'))],
+    ['a sign-up', () => open.signUp('Acme')],
+    ['a link', () => open.openLink('slp_1')],
+  ])('does not take other JSON for %s', async (_what, ask) => {
+    await open.signIn('slc_right');
+    answer = () => ok({ data: null, message: 'from a proxy' });
+    await expect(ask()).rejects.toMatchObject({ code: 'unexpected_response' });
+    expect([open.apiKey.value, open.account.value?.name]).toEqual(['slc_right', 'Acme']);
   });
 
   describe('with another tab', () => {

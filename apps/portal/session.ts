@@ -5,9 +5,11 @@ import {
   BASE_URL,
   beginSession,
   call,
+  clockAhead,
   connect,
   endOfSession,
   endSession,
+  lookAgain,
   notice,
   SessionEndedError,
 } from './connection.js';
@@ -18,6 +20,8 @@ import { recall, remember } from './storage.js';
 import { listen, tell } from './tabs.js';
 
 const STORED = 'sluice.key';
+/** How often a page looks whether its key has expired. */
+const EXPIRY_LOOK_MS = 5_000;
 const STORED_PROFILE = 'sluice.profile';
 
 const SIGNED_OUT = 'You are signed out.';
@@ -30,6 +34,7 @@ interface Profile {
   readonly scopes: readonly Scope[];
   readonly account: Account | null;
   readonly firstKey: NewApiKey | null;
+  readonly expiresAt: string | null;
 }
 
 const kept = recall('localStorage', STORED);
@@ -58,6 +63,8 @@ export const account = signal(profile?.account ?? null);
 export const isResuming = signal(apiKey.peek() !== null && profile === null);
 /** The first key of an account that was created here, until the visitor has stored it. */
 export const firstKey = signal<NewApiKey | null>(profile?.firstKey ?? null);
+/** When the key expires; null if it does not. */
+const expiresAt = signal(profile?.expiresAt ?? null);
 /** Whether the browser keeps the key after its last tab is closed. */
 export const isKept = signal(kept !== null && apiKey.peek() === kept);
 
@@ -84,8 +91,8 @@ export async function signUp(name: string): Promise<void> {
 }
 
 /** Signs in by a link to the portal, which works once. */
-export async function openLink(token: string): Promise<void> {
-  const issued = await Sluice.openPortalLink({ baseUrl: BASE_URL, maxTries: 1, token });
+export async function openLink(token: string, signal?: AbortSignal): Promise<void> {
+  const issued = await Sluice.openPortalLink({ baseUrl: BASE_URL, maxTries: 1, token }, { signal });
   if (firstKey.value !== null) showFirst(firstKey.value);
   leave('');
   enter(issued);
@@ -116,6 +123,7 @@ function enter(issued: NewApiKey): void {
     notice.value = '';
     ownKeyId.value = issued.id;
     scopes.value = new Set(issued.scopes);
+    expiresAt.value = issued.expiresAt;
     isResuming.value = false;
   });
   share();
@@ -198,6 +206,7 @@ function end(sentence: string): void {
     endSession(sentence);
     scopes.value = null;
     account.value = null;
+    expiresAt.value = null;
     firstKey.value = null;
     isResuming.value = false;
     isKept.value = false;
@@ -225,6 +234,7 @@ export async function findScopes(): Promise<void> {
   const key = await call((client) => client.account.keys.current());
   if (key.scopes.includes('account:manage')) await loadAccount();
   ownKeyId.value = key.id;
+  expiresAt.value = key.expiresAt;
   scopes.value = new Set(key.scopes);
   isResuming.value = false;
 }
@@ -246,8 +256,21 @@ effect(() => {
   const found: Profile = {
     ...{ keyId: ownKeyId.value, scopes: [...(known ?? [])], account: account.value },
     firstKey: firstKey.value,
+    expiresAt: expiresAt.value,
   };
   remember('sessionStorage', STORED_PROFILE, key === null ? null : JSON.stringify(found));
+});
+
+// Nothing else may ask for long. A timer for that moment would sleep as long as the device does.
+effect(() => {
+  if (expiresAt.value === null) return undefined;
+  const end = Date.parse(expiresAt.value);
+  const timer = setInterval(() => {
+    if (end <= Date.now() - clockAhead.peek()) void lookAgain();
+  }, EXPIRY_LOOK_MS);
+  return () => {
+    clearInterval(timer);
+  };
 });
 
 // Its plan may be another one by now.

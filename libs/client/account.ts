@@ -24,12 +24,12 @@ export class AccountResource {
   }
 
   get(options?: CallOptions): Promise<Account> {
-    return this.#transport.json('GET', '/account', options);
+    return this.#transport.json('GET', '/account', { ...options, field: 'plan' });
   }
 
   /** Changes the name, how messages that are accepted from now on are delivered, and whether messages are delivered at all. */
   update(changes: AccountChanges, options?: CallOptions): Promise<Account> {
-    return this.#transport.json('PATCH', '/account', { ...options, body: changes });
+    return this.#transport.json('PATCH', '/account', { ...options, body: changes, field: 'plan' });
   }
 
   /** What is used of the limits and of the storage. */
@@ -67,7 +67,7 @@ export class ApiKeys {
 
   /** `key` of the result is the secret, which is shown only once. Never repeated when its outcome is unknown. */
   create(input: NewApiKeyInput, options?: CallOptions): Promise<NewApiKey> {
-    return this.#transport.json('POST', '/api-keys', { ...options, body: input });
+    return this.#transport.json('POST', '/api-keys', { ...options, body: input, field: 'key' });
   }
 
   /**
@@ -79,7 +79,7 @@ export class ApiKeys {
     input: { readonly graceSeconds?: number | undefined } = {},
     options?: CallOptions,
   ): Promise<NewApiKey> {
-    return this.#transport.json('POST', pathOf`/api-keys/${id}/rotate`, { ...options, body: input });
+    return this.#transport.json('POST', pathOf`/api-keys/${id}/rotate`, { ...options, body: input, field: 'key' });
   }
 
   /** At once and for good. */

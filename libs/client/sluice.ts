@@ -51,7 +51,7 @@ export class Sluice {
 
   /** Creates an account with a first API key, which is shown only once. Requires no key. */
   static signUp({ name, ...options }: TransportOptions & SignUpInput, call: CallOptions = {}): Promise<NewAccount> {
-    return new Transport(null, options).json('POST', '/accounts', { ...call, body: { name } });
+    return new Transport(null, options).json('POST', '/accounts', { ...call, body: { name }, field: 'apiKey' });
   }
 
   /** Exchanges the token of a link to the portal, as the portal does: it works once. `key` of the result is shown only once. */
@@ -59,7 +59,7 @@ export class Sluice {
     { token, ...options }: TransportOptions & { readonly token: string },
     call: CallOptions = {},
   ): Promise<NewApiKey> {
-    return new Transport(null, options).json('POST', '/portal-links/open', { ...call, body: { token } });
+    return new Transport(null, options).json('POST', '/portal-links/open', { ...call, body: { token }, field: 'key' });
   }
 
   /** How many requests remain, as the last response said; null before the first one. */

@@ -243,7 +243,7 @@ describe('A call of the client', () => {
     });
 
     it.each(unrepeatable)('unless it was refused: POST %s', async (path, call) => {
-      server.url(path, inTurn(refused(0), json(200, MESSAGE)));
+      server.url(path, inTurn(refused(0), json(200, { ...MESSAGE, key: 'slc_1' })));
       await call(client());
       expect(server.received).toHaveLength(2);
     });

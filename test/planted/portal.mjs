@@ -282,4 +282,25 @@ export default [
     replace: "href('messages', { since",
     tests: ['test/portal/overview.spec.ts'],
   },
+  {
+    what: 'a tab that is hidden holds a stream',
+    file: 'apps/portal/live.ts',
+    find: 'client === null || !isSeen.value ||',
+    replace: 'client === null ||',
+    tests: ['apps/portal/live.spec.ts'],
+  },
+  {
+    what: 'a session goes on after its key has expired',
+    file: SESSION,
+    find: 'if (end <= Date.now() - clockAhead.peek()) void lookAgain();',
+    replace: '',
+    tests: [SPEC],
+  },
+  {
+    what: 'a form sends what was not edited',
+    file: 'apps/portal/hooks.ts',
+    find: 'Object.entries(edited).filter((field) => !isSame(field))',
+    replace: 'Object.entries({ ...loaded, ...edited })',
+    tests: ['test/portal/forms.spec.ts'],
+  },
 ];

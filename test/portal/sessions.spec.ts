@@ -93,6 +93,45 @@ describeUnless(missing)('In the portal, a sign-in', () => {
     await page.getByLabel('API key', { exact: true }).waitFor();
   });
 
+  it('by the next link takes the place of one that was used, and of one that is still being opened', async () => {
+    const { page } = visitor;
+    page.setDefaultTimeout(15_000);
+    visitor.expects('404', 'net::ERR_ABORTED');
+    const others = [await api.signUp(), await api.signUp(), await api.signUp()];
+    const urls = [];
+    for (const { id } of others) {
+      const made = await api.ask(OPERATOR, `POST /admin/accounts/${id}/portal-links`, { scopes: ['account:manage'] });
+      urls.push(String(made.body.url));
+    }
+    const [used = '', slow = '', next = ''] = urls;
+    const open = (url: string) => page.evaluate(`location.hash = ${JSON.stringify(new URL(url).hash)}`);
+    await page.goto(used);
+    await visitor.button('Sign out').click();
+    await open(used);
+    await page.getByText('The link was used, has expired or was revoked.').waitFor();
+    let answer = (): void => undefined;
+    const isOpened = new Promise<void>((resolve) => (answer = resolve));
+    await page.route(
+      '**/portal-links/open',
+      async (route) => {
+        const response = await route.fetch();
+        await isOpened;
+        await route.fulfill({ response }).catch(() => undefined);
+      },
+      { times: 1 },
+    );
+    const asked = page.waitForRequest('**/portal-links/open');
+    await open(slow);
+    await asked;
+    await open(next);
+    await page.getByRole('link', { name: 'Settings' }).click();
+    answer();
+    await page.getByText(others[2]?.id ?? '').waitFor();
+    await page.waitForTimeout(300);
+    await page.reload();
+    await page.getByText(others[2]?.id ?? '').waitFor();
+  });
+
   it('by a link takes the place of another one', async () => {
     const { page } = visitor;
     await visitor.visit(api.url, (await api.signUp()).key, '#/usage');

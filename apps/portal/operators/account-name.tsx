@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks';
 import type { OperatorsAccount, OperatorsAccountChanges } from '#client/index.js';
 import { announce } from '../components/announcer.js';
 import { Button } from '../components/button.js';
@@ -6,7 +5,7 @@ import { Field } from '../components/field.js';
 import { Form } from '../components/form.js';
 import { Card } from '../components/parts.js';
 import { fieldError, Problem } from '../components/problem.js';
-import { useAction } from '../hooks.js';
+import { useAction, useEdits } from '../hooks.js';
 
 interface NameProps {
   readonly account: OperatorsAccount;
@@ -15,21 +14,20 @@ interface NameProps {
 
 /** Renames an account, and changes what the operator's own systems call it. */
 export function NameCard({ account, change }: NameProps) {
-  // What is not edited follows the account.
-  const [edited, setEdited] = useState<{ readonly name?: string; readonly externalId?: string }>({});
-  const { name = account.name, externalId = account.externalId ?? '' } = edited;
-  const isSame = name === account.name && externalId === (account.externalId ?? '');
+  const { shown, changed, isChanged, edit, reset } = useEdits({
+    name: account.name,
+    externalId: account.externalId ?? '',
+  });
   const { run, isRunning, error } = useAction(async () => {
-    const changes = { name, externalId: externalId === '' ? null : externalId };
-    await change(changes);
-    setEdited({});
+    await change({ ...changed, ...(changed.externalId === '' && { externalId: null }) });
+    reset();
     announce('The account is changed.');
   });
   return (
     <Card title="Change the name">
       <Form
         onSubmit={() => {
-          if (!isSame) void run();
+          if (isChanged) void run();
         }}
       >
         <Field label="Name" error={fieldError(error, '/name')}>
@@ -37,9 +35,9 @@ export function NameCard({ account, change }: NameProps) {
             <input
               {...tied}
               required
-              value={name}
+              value={shown.name}
               onInput={({ currentTarget }) => {
-                setEdited({ ...edited, name: currentTarget.value });
+                edit({ name: currentTarget.value });
               }}
             />
           )}
@@ -56,16 +54,16 @@ export function NameCard({ account, change }: NameProps) {
               maxLength={255}
               autocomplete="off"
               spellcheck={false}
-              value={externalId}
+              value={shown.externalId}
               onInput={({ currentTarget }) => {
-                setEdited({ ...edited, externalId: currentTarget.value });
+                edit({ externalId: currentTarget.value });
               }}
             />
           )}
         </Field>
         <Problem error={error} fields={['/name', '/externalId']} />
         <div class="actions">
-          <Button type="submit" label="Save the name" isBusy={isRunning} isDisabled={isSame}>
+          <Button type="submit" label="Save the name" isBusy={isRunning} isDisabled={!isChanged}>
             Save
           </Button>
         </div>

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { Limits, OperatorsAccount, OperatorsAccountChanges } from '#client/index.js';
+import type { OperatorsAccount, OperatorsAccountChanges } from '#client/index.js';
 import { announce } from '../components/announcer.js';
 import { Button } from '../components/button.js';
 import { Choice } from '../components/choice.js';
@@ -11,13 +11,13 @@ import { fieldError, Problem } from '../components/problem.js';
 import { UsageHistory } from '../components/charts/usage-history.js';
 import { call } from '../connection.js';
 import { formatNumber, formatTime } from '../format.js';
-import { useAction, useResource } from '../hooks.js';
+import { useAction, useEdits, useResource } from '../hooks.js';
 import { href } from '../router.js';
 import { NameCard } from './account-name.js';
 import { PlanBadge } from './accounts.js';
 import { DeleteDialog } from './delete-account.js';
 import { Keys } from './keys.js';
-import { LimitField } from './number-fields.js';
+import { LimitFields, limitsOf, typedLimits } from './limit-fields.js';
 import { allPlans } from './plans.js';
 import { nameHidden } from '../hidden-characters.js';
 
@@ -113,18 +113,17 @@ interface ChangeProps {
 }
 
 function PlanCard({ account, change }: ChangeProps) {
-  // What is not edited follows the account.
-  const [edited, setEdited] = useState<Partial<Pick<OperatorsAccount, 'plan' | 'limits'>>>({});
-  const { plan, limits } = { ...account, ...edited };
+  const { shown, changed, isChanged, edit, reset } = useEdits({ plan: account.plan, ...typedLimits(account.limits) });
   const plans = useResource(allPlans, []);
-  const chosen = plans.data?.find(({ name }) => name === plan);
-  const isIndividual = chosen?.limits === null;
-  const isSame = plan === account.plan && (!isIndividual || isEqual(limits, account.limits));
+  const isIndividual = plans.data?.find(({ name }) => name === shown.plan)?.limits === null;
+  const isSame = isIndividual ? !isChanged : changed.plan === undefined;
   const names = plans.data?.map(({ name }) => name) ?? [account.plan];
   const { run, isRunning, error } = useAction(async () => {
-    const input = isIndividual ? { plan, limits } : { plan };
-    await change(input);
-    setEdited({});
+    // They are one field of the API: what is not edited of them may be another limit by now.
+    const current = isIndividual ? await call((client) => client.admin.accounts.get(account.id)) : null;
+    const limits = current === null ? undefined : limitsOf({ ...typedLimits(current.limits), ...changed });
+    await change({ plan: changed.plan, limits });
+    reset();
     announce('The plan is changed.');
   });
   return (
@@ -137,30 +136,13 @@ function PlanCard({ account, change }: ChangeProps) {
         <Choice
           label="Plan"
           hint="Takes effect everywhere within a second. What was used stays used."
-          value={plan}
+          value={shown.plan}
           choices={names.map((name) => ({ value: name, label: name }))}
-          onChange={(chosen) => {
-            setEdited({ ...edited, plan: chosen });
+          onChange={(plan) => {
+            edit({ plan });
           }}
         />
-        {isIndividual && (
-          <div class="limits">
-            <LimitField
-              label="Requests a minute"
-              value={limits.perMinute}
-              onInput={(perMinute) => {
-                setEdited({ ...edited, limits: { ...limits, perMinute } });
-              }}
-            />
-            <LimitField
-              label="Requests a day"
-              value={limits.perDay}
-              onInput={(perDay) => {
-                setEdited({ ...edited, limits: { ...limits, perDay } });
-              }}
-            />
-          </div>
-        )}
+        {isIndividual && <LimitFields {...shown} onInput={edit} />}
         {fieldError(error, '/limits') !== undefined && <p class="field-error">{fieldError(error, '/limits')}</p>}
         <Problem error={error ?? plans.error} fields={['/limits']} />
         <div class="actions">
@@ -171,10 +153,6 @@ function PlanCard({ account, change }: ChangeProps) {
       </Form>
     </Card>
   );
-}
-
-function isEqual(one: Limits, other: Limits): boolean {
-  return one.perMinute === other.perMinute && one.perDay === other.perDay;
 }
 
 function SuspendDialog({ account: { name, suspended }, change, onClose }: ChangeProps & { onClose: () => void }) {

@@ -1,6 +1,7 @@
 import { useEffect, useLayoutEffect } from 'preact/hooks';
 import { Announcer } from '../components/announcer.js';
 import { IssuedSecret } from '../components/keys/issued.js';
+import { Contained } from '../components/shell/contained.js';
 import { NotFound, Shell, type Place } from '../components/shell/shell.js';
 import { SignInForm } from '../components/welcome/sign-in-form.js';
 import { Welcome } from '../components/welcome/welcome.js';
@@ -60,7 +61,11 @@ function SignedIn() {
         signOut('You are signed out.');
       }}
     >
-      {place === undefined ? first !== undefined && <NotFound /> : place.view(id)}
+      {place === undefined ? (
+        first !== undefined && <NotFound />
+      ) : (
+        <Contained key={route.value.path.join('/')}>{place.view(id)}</Contained>
+      )}
     </Shell>
   );
 }

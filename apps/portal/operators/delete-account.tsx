@@ -14,8 +14,8 @@ import { href, opener } from '../router.js';
 /** Deletes an account once its name is typed. */
 export function DeleteDialog({ account: { id, name }, onClose }: { account: OperatorsAccount; onClose: () => void }) {
   const [typed, setTyped] = useState('');
-  const shown = nameHidden(name).trim();
-  const isRight = typed.trim() === shown || typed.trim() === name.trim();
+  const shown = inOneLine(nameHidden(name));
+  const isRight = [shown, inOneLine(name)].includes(inOneLine(typed));
   const { run, isRunning, error } = useAction(async () => {
     const leave = opener();
     await call((client) => client.admin.accounts.delete(id));
@@ -58,3 +58,6 @@ export function DeleteDialog({ account: { id, name }, onClose }: { account: Oper
     </Dialog>
   );
 }
+
+/** As browsers show it in a line, and as it can be typed: with one space for all white space. */
+const inOneLine = (text: string): string => text.trim().replace(/\s+/g, ' ');

@@ -7,13 +7,14 @@ import { ConfirmDialog } from '../components/confirm-dialog.js';
 import { Field } from '../components/field.js';
 import { Form } from '../components/form.js';
 import { Loaded } from '../components/loaded.js';
+import { NumberField, wholeNumber } from '../components/number-field.js';
 import { Card, Page } from '../components/parts.js';
 import { fieldError, Problem } from '../components/problem.js';
 import { call } from '../connection.js';
 import { count } from '../format.js';
 import { useAction, useResource } from '../hooks.js';
 import { href, opener, replace } from '../router.js';
-import { LimitField, NumberField } from './number-fields.js';
+import { LimitFields, limitsOf, typedLimits } from './limit-fields.js';
 
 const BACK = { label: 'Plans', to: href('plans') };
 const FIELDS = ['/limits', '/maxStoredBytes', '/maxEndpoints'];
@@ -22,13 +23,13 @@ const LIMITS = [
   { value: 'account', label: 'Agreed with each account' },
 ] as const;
 
-/** A plan that is edited; NaN stands for an empty field. */
+/** A plan that is edited: its numbers as they are typed. */
 interface Draft {
   readonly by: (typeof LIMITS)[number]['value'];
-  readonly perMinute: number;
-  readonly perDay: number;
-  readonly maxStoredBytes: number;
-  readonly maxEndpoints: number;
+  readonly perMinute: string;
+  readonly perDay: string;
+  readonly maxStoredBytes: string;
+  readonly maxEndpoints: string;
 }
 
 export function PlanView({ name }: { name: string }) {
@@ -135,24 +136,7 @@ function PlanForm({ plan, save, children }: PlanFormProps) {
             edit({ by });
           }}
         />
-        {draft.by === 'plan' && (
-          <div class="limits">
-            <LimitField
-              label="Requests a minute"
-              value={draft.perMinute}
-              onInput={(perMinute) => {
-                edit({ perMinute });
-              }}
-            />
-            <LimitField
-              label="Requests a day"
-              value={draft.perDay}
-              onInput={(perDay) => {
-                edit({ perDay });
-              }}
-            />
-          </div>
-        )}
+        {draft.by === 'plan' && <LimitFields {...draft} onInput={edit} />}
         {fieldError(error, '/limits') !== undefined && <p class="field-error">{fieldError(error, '/limits')}</p>}
         <div class="limits">
           <NumberField
@@ -160,7 +144,6 @@ function PlanForm({ plan, save, children }: PlanFormProps) {
             hint="Empty: as configured."
             error={fieldError(error, '/maxStoredBytes')}
             required={false}
-            max={Number.MAX_SAFE_INTEGER}
             value={draft.maxStoredBytes}
             onInput={(maxStoredBytes) => {
               edit({ maxStoredBytes });
@@ -211,17 +194,16 @@ function DeleteDialog({ plan: { name, version }, onClose }: { plan: Plan; onClos
 function draftOf(plan: Plan | null): Draft {
   return {
     by: plan === null || plan.limits !== null ? 'plan' : 'account',
-    perMinute: plan?.limits?.perMinute ?? NaN,
-    perDay: plan?.limits?.perDay ?? NaN,
-    maxStoredBytes: plan?.maxStoredBytes ?? NaN,
-    maxEndpoints: plan?.maxEndpoints ?? NaN,
+    ...typedLimits(plan?.limits),
+    maxStoredBytes: String(plan?.maxStoredBytes ?? ''),
+    maxEndpoints: String(plan?.maxEndpoints ?? ''),
   };
 }
 
-function inputOf({ by, perMinute, perDay, maxStoredBytes, maxEndpoints }: Draft): PlanInput {
-  const orNull = (value: number) => (Number.isNaN(value) ? null : value);
+function inputOf({ by, maxStoredBytes, maxEndpoints, ...limits }: Draft): PlanInput {
+  const orNull = (typed: string) => (typed === '' ? null : wholeNumber(typed));
   return {
-    limits: by === 'plan' ? { perMinute, perDay } : null,
+    limits: by === 'plan' ? limitsOf(limits) : null,
     maxStoredBytes: orNull(maxStoredBytes),
     maxEndpoints: orNull(maxEndpoints),
   };

@@ -135,8 +135,8 @@ function RotateDialog({ apiKey, onClose, onRotated }: { apiKey: ApiKey; onClose:
   const [graceSeconds, setGraceSeconds] = useState(3_600);
   const rotate = useAction(async () => {
     const rotated = await rotateKey(apiKey.id, graceSeconds);
-    const hint =
-      graceSeconds > 0 ? `The old key works until ${formatTime(Date.now() + graceSeconds * 1_000)}.` : undefined;
+    const end = Math.min(Date.now() + graceSeconds * 1_000, Date.parse(apiKey.expiresAt ?? '') || Infinity);
+    const hint = graceSeconds > 0 ? `The old key works until ${formatTime(end)}.` : undefined;
     showOnce({ title: 'The key is rotated', what: 'API key', secret: rotated.key, hint });
     onRotated();
   });

@@ -2,8 +2,8 @@ import { useState } from 'preact/hooks';
 import type { Simulation } from '#client/index.js';
 import { Button } from '../components/button.js';
 import { Choice } from '../components/choice.js';
-import { Field } from '../components/field.js';
 import { Form } from '../components/form.js';
+import { NumberField, wholeNumber } from '../components/number-field.js';
 import { Card, Page } from '../components/parts.js';
 import { Problem } from '../components/problem.js';
 import { Timeline } from '../components/charts/timeline.js';
@@ -28,10 +28,13 @@ interface Result {
 }
 
 export function SimulatorView() {
-  const [perMinute, setPerMinute] = useState(() =>
-    Math.min(MAX_REQUESTS, Math.round(1.2 * (account.value?.limits.perMinute ?? 60))),
+  const [typedRate, setTypedRate] = useState(() =>
+    String(Math.min(MAX_REQUESTS, Math.round(1.2 * (account.value?.limits.perMinute ?? 60)))),
   );
-  const [minutes, setMinutes] = useState(() => Math.min(3, Math.floor(MAX_REQUESTS / perMinute)));
+  const [typedMinutes, setTypedMinutes] = useState(() =>
+    String(Math.min(3, Math.floor(MAX_REQUESTS / Number(typedRate)))),
+  );
+  const [perMinute, minutes] = [wholeNumber(typedRate), wholeNumber(typedMinutes)];
   const [pattern, setPattern] = useState<Pattern>('steady');
   const [result, setResult] = useState<Result | null>(null);
   const total = perMinute * minutes;
@@ -49,14 +52,14 @@ export function SimulatorView() {
             if (!isTooMuch) void run();
           }}
         >
-          <NumberField label="Requests per minute" value={perMinute} max={MAX_REQUESTS} onChange={setPerMinute} />
-          <NumberField label="Minutes" value={minutes} max={60} onChange={setMinutes} />
+          <NumberField label="Requests per minute" value={typedRate} max={MAX_REQUESTS} onInput={setTypedRate} />
+          <NumberField label="Minutes" value={typedMinutes} max={60} onInput={setTypedMinutes} />
           <Choice label="Pattern" value={pattern} choices={PATTERNS} onChange={setPattern} />
           <Button
             type="submit"
             look="primary"
             isBusy={isRunning}
-            isDisabled={isTooMuch || total === 0 || pause.value !== null}
+            isDisabled={isTooMuch || !(total > 0) || pause.value !== null}
           >
             Simulate
           </Button>
@@ -64,7 +67,7 @@ export function SimulatorView() {
         <p class={isTooMuch ? 'field-error' : 'hint'} aria-live="polite">
           {isTooMuch
             ? `These are ${formatNumber(total)} requests. At most ${formatNumber(MAX_REQUESTS)} can be simulated.`
-            : `${count(total, 'request')}, with the limits of ${account.value === null ? 'the account' : `your ${account.value.plan} plan`}. Simulating counts as one request.`}
+            : `${total > 0 ? count(total, 'request') : 'No requests'}, with the limits of ${account.value === null ? 'the account' : `your ${account.value.plan} plan`}. Simulating counts as one request.`}
         </p>
         <Problem error={error} />
       </Card>
@@ -91,34 +94,6 @@ function ResultCard({ simulation, minutes }: Result) {
         with the first request that it counts.
       </p>
     </Card>
-  );
-}
-
-interface NumberFieldProps {
-  readonly label: string;
-  readonly value: number;
-  readonly max: number;
-  readonly onChange: (value: number) => void;
-}
-
-function NumberField({ label, value, max, onChange }: NumberFieldProps) {
-  return (
-    <Field label={label}>
-      {(tied) => (
-        <input
-          {...tied}
-          type="number"
-          inputMode="numeric"
-          required
-          min={1}
-          max={max}
-          value={value}
-          onInput={({ currentTarget }) => {
-            if (currentTarget.validity.valid) onChange(currentTarget.valueAsNumber);
-          }}
-        />
-      )}
-    </Field>
   );
 }
 

@@ -11,10 +11,10 @@ import {
   TypesField,
   UrlField,
 } from './endpoint-fields.js';
-import { Field } from '../../components/field.js';
 import { Form } from '../../components/form.js';
+import { NumberField, wholeNumber } from '../../components/number-field.js';
 import { fieldError, Problem } from '../../components/problem.js';
-import { useAction } from '../../hooks.js';
+import { useAction, useEdits } from '../../hooks.js';
 
 interface Props {
   readonly endpoint: Endpoint;
@@ -24,17 +24,21 @@ interface Props {
 
 /** Changes where an endpoint is, what it is called, which messages it gets, how fast, and with which headers. */
 export function EndpointSettingsDialog({ endpoint, onClose, change }: Props) {
-  const [url, setUrl] = useState(endpoint.url);
-  const [description, setDescription] = useState(endpoint.description);
-  const [rate, setRate] = useState(String(endpoint.rateLimitPerSecond));
-  const [types, setTypes] = useState<readonly string[]>(endpoint.types);
+  const { shown, changed, edit } = useEdits({
+    url: endpoint.url,
+    description: endpoint.description,
+    rate: String(endpoint.rateLimitPerSecond),
+    types: endpoint.types,
+  });
   const [lines, setLines] = useState('');
   const [isClearing, setIsClearing] = useState(false);
   const { run, isRunning, error } = useAction(async () => {
     const headers = isClearing ? {} : headersOf(lines);
     const changesHeaders = isClearing || Object.keys(headers).length > 0;
+    const { rate, ...others } = changed;
     await change({
-      ...{ url, description, rateLimitPerSecond: Number(rate), types: [...types] },
+      ...others,
+      ...(rate !== undefined && { rateLimitPerSecond: wholeNumber(rate) }),
       ...(changesHeaders && { headers }),
     });
     announce('The endpoint is changed.');
@@ -43,24 +47,38 @@ export function EndpointSettingsDialog({ endpoint, onClose, change }: Props) {
   return (
     <Dialog title="Edit the endpoint" onClose={onClose}>
       <Form onSubmit={() => void run()}>
-        <UrlField value={url} onChange={setUrl} error={error} hint="Attempts that begin after the change use it." />
-        <DescriptionField value={description} onChange={setDescription} error={error} />
-        <Field label="Requests per second" hint="0 for no limit." error={fieldError(error, '/rateLimitPerSecond')}>
-          {(tied) => (
-            <input
-              {...tied}
-              type="number"
-              required
-              min={0}
-              step={1}
-              value={rate}
-              onInput={({ currentTarget }) => {
-                setRate(currentTarget.value);
-              }}
-            />
-          )}
-        </Field>
-        <TypesField value={types} onChange={setTypes} error={error} />
+        <UrlField
+          value={shown.url}
+          onChange={(url) => {
+            edit({ url });
+          }}
+          error={error}
+          hint="Attempts that begin after the change use it."
+        />
+        <DescriptionField
+          value={shown.description}
+          onChange={(description) => {
+            edit({ description });
+          }}
+          error={error}
+        />
+        <NumberField
+          label="Requests per second"
+          hint="0 for no limit."
+          error={fieldError(error, '/rateLimitPerSecond')}
+          min={0}
+          value={shown.rate}
+          onInput={(rate) => {
+            edit({ rate });
+          }}
+        />
+        <TypesField
+          value={shown.types}
+          onChange={(types) => {
+            edit({ types: [...types] });
+          }}
+          error={error}
+        />
         {!isClearing && (
           <HeadersField
             value={lines}
