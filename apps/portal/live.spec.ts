@@ -31,7 +31,7 @@ describe('The stream of a page', () => {
     const globals = {
       BroadcastChannel: undefined,
       window: { sessionStorage: nothing, localStorage: nothing },
-      ...{ location: { origin: 'https://portal.example.com' }, document: page },
+      ...{ location: { origin: 'https://portal.example.com' }, document: page, addEventListener: () => undefined },
       fetch: (url: string, { headers }: { headers: Headers }) => {
         if (!url.endsWith('/events')) return Promise.resolve(new Response(JSON.stringify(KEY)));
         const stream = { after: headers.get('last-event-id'), isOpen: true };
