@@ -10,7 +10,7 @@ interface ErrorDetails {
   readonly message: string;
   readonly code: string;
   readonly status?: number | null;
-  readonly requestId?: string | null;
+  readonly requestId?: string | null | undefined;
   readonly retryAfter?: number | null;
   readonly problem?: Problem | null;
   readonly cause?: unknown;
@@ -127,7 +127,7 @@ export function errorOf(response: Response, body: string): SluiceError {
       `The response has the status ${status} and is not from Sluice: check baseUrl (https?) and proxies.`,
     code: problem?.code ?? 'unexpected_response',
     status,
-    requestId: problem?.requestId ?? headers.get('x-request-id'),
+    requestId: headers.get('x-request-id') ?? problem?.requestId,
     retryAfter: secondsUntil(headers.get('retry-after')),
     problem,
   });
@@ -136,11 +136,10 @@ export function errorOf(response: Response, body: string): SluiceError {
 /** Proxies answer with pages of their own, and with problem documents whose members have other types. */
 function problemIn(body: string): Problem | null {
   try {
-    const { requestId, errors, ...others } = JSON.parse(body) as Record<keyof Problem, unknown>;
+    const { errors, ...others } = JSON.parse(body) as Record<keyof Problem, unknown>;
     if (typeof others.code !== 'string' || typeof others.detail !== 'string') return null;
     return {
       ...others,
-      ...(typeof requestId === 'string' && { requestId }),
       ...(Array.isArray(errors) && { errors: (errors as unknown[]).filter(isFieldFault) }),
     } as Problem;
   } catch {
@@ -149,7 +148,7 @@ function problemIn(body: string): Problem | null {
 }
 
 function isFieldFault(fault: unknown): boolean {
-  const { pointer, detail } = (fault ?? {}) as Record<string, unknown>;
+  const { pointer, detail } = Object(fault) as Record<string, unknown>;
   return typeof pointer === 'string' && typeof detail === 'string';
 }
 
