@@ -7,6 +7,8 @@ import { PostgresStore, type StoreProcess } from './postgres-store.js';
 
 const STORED = 20_000;
 const CHANGED = 10;
+/** Fewer than the table has. */
+const MAX_BLOCKS = 400;
 const ACCOUNT = 'acct_1';
 const CLAIM = randomUUID();
 const EVERY = ['msg_9', CHANGED, 'msg_0'];
@@ -54,8 +56,10 @@ const CHANGES: Readonly<Record<string, Change>> = {
   },
 };
 
+type Commands = readonly [whenEmpty: string | null, whenFilled: string | null];
+
 /** What the planner knows of the table: what happens to it while it is empty, and once it is filled. */
-const STATISTICS: Readonly<Record<string, readonly [string | null, string | null]>> = {
+const STATISTICS: Readonly<Record<string, Commands>> = {
   'never analyzed': [null, null],
   'analyzed while its pages were empty': ['VACUUM (ANALYZE, TRUNCATE false) sluice.messages', null],
   'analyzed while it had no pages': ['VACUUM ANALYZE sluice.messages', null],
@@ -85,11 +89,8 @@ describe('However many messages are stored', () => {
       [ACCOUNT, of, CLAIM, isExpired],
     );
 
-  it.each(
-    Object.entries(STATISTICS).flatMap(([known, commands]) =>
-      Object.entries(CHANGES).map(([what, change]) => [what, known, change, commands] as const),
-    ),
-  )('%s reads no more than it changes, in a table %s', async (_what, _known, change, [whenEmpty, whenFilled]) => {
+  /** @returns how many blocks a change has read of a table that is filled again */
+  const blocksRead = async (change: Change, [whenEmpty, whenFilled]: Commands) => {
     await store.sql('TRUNCATE sluice.messages CASCADE');
     if (whenEmpty !== null) {
       await fill(change);
@@ -107,6 +108,17 @@ describe('However many messages are stored', () => {
       [idOf(STORED / 2)],
     );
     expect(updated).toHaveLength(CHANGED);
-    expect(row?.['QUERY PLAN'][0].Plan['Shared Hit Blocks']).toBeLessThan(400);
+    return row?.['QUERY PLAN'][0].Plan['Shared Hit Blocks'] ?? Infinity;
+  };
+
+  it.each(
+    Object.entries(STATISTICS).flatMap(([known, commands]) =>
+      Object.entries(CHANGES).map(([what, change]) => [what, known, change, commands] as const),
+    ),
+  )('%s reads no more than it changes, in a table %s', async (_what, _known, change, commands) => {
+    let blocks = Infinity;
+    // What other tests do can make the server forget what it knows of its catalogs: it reads these again, then.
+    for (let tries = 0; tries < 3 && blocks >= MAX_BLOCKS; tries++) blocks = await blocksRead(change, commands);
+    expect(blocks).toBeLessThan(MAX_BLOCKS);
   });
 });
