@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
+import type { NewApiKey } from '#client/index.js';
 
 /** What nothing shows again. */
 export interface Issued {
@@ -10,7 +11,7 @@ export interface Issued {
   readonly hint?: ComponentChildren;
   /** A program that uses it. */
   readonly snippet?: string | undefined;
-  readonly onStored?: () => void;
+  readonly onStored?: (() => void) | undefined;
 }
 
 /** Keys and secrets that the visitor has not stored yet, of which the first one is shown. */
@@ -18,4 +19,10 @@ export const issued = signal<readonly Issued[]>([]);
 
 export function showOnce(one: Issued): void {
   issued.value = [...issued.value, one];
+}
+
+/** The first key of an account that has just been created. */
+export function showFirstKey({ key }: NewApiKey, onStored?: () => void): void {
+  const hint = 'It is the first key of the account, and has all scopes.';
+  showOnce({ title: 'The account is created', what: 'API key', secret: key, hint, onStored });
 }

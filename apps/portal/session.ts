@@ -13,7 +13,7 @@ import {
   notice,
   SessionEndedError,
 } from './connection.js';
-import { showOnce } from './issued.js';
+import { showFirstKey } from './issued.js';
 import { isLeft, markLeft } from './left-keys.js';
 import { ordered } from './ordered.js';
 import { recall, remember } from './storage.js';
@@ -81,7 +81,8 @@ export async function signUp(name: string): Promise<void> {
   const isOver = endOfSession();
   const { apiKey: issued } = await Sluice.signUp({ baseUrl: BASE_URL, maxTries: 1, name });
   if (isOver()) {
-    showFirst(issued);
+    // The session is another one by now, and has no place for it.
+    showFirstKey(issued);
     throw new SessionEndedError();
   }
   enter(issued);
@@ -93,16 +94,10 @@ export async function signUp(name: string): Promise<void> {
 /** Signs in by a link to the portal, which works once. */
 export async function openLink(token: string, signal?: AbortSignal): Promise<void> {
   const issued = await Sluice.openPortalLink({ baseUrl: BASE_URL, maxTries: 1, token }, { signal });
-  if (firstKey.value !== null) showFirst(firstKey.value);
+  if (firstKey.value !== null) showFirstKey(firstKey.value);
   leave('');
   enter(issued);
   await refreshAccount();
-}
-
-/** Where the session is another one, and has no place for it. */
-function showFirst({ key }: NewApiKey): void {
-  const hint = 'It is the first key of the account, and has all scopes.';
-  showOnce({ title: 'The account is created', what: 'API key', secret: key, hint });
 }
 
 /** @param keep whether the browser keeps the key after its last tab is closed */

@@ -75,7 +75,7 @@ export default [
   {
     what: 'the first key of an account is lost when a link is opened',
     file: SESSION,
-    find: '  if (firstKey.value !== null) showFirst(firstKey.value);\n',
+    find: '  if (firstKey.value !== null) showFirstKey(firstKey.value);\n',
     replace: '',
     tests: [SPEC],
   },

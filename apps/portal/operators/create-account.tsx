@@ -5,7 +5,7 @@ import { Dialog } from '../components/dialog.js';
 import { Field } from '../components/field.js';
 import { Form } from '../components/form.js';
 import { fieldError, Problem } from '../components/problem.js';
-import { showOnce } from '../issued.js';
+import { showFirstKey } from '../issued.js';
 import { call } from '../connection.js';
 import { useAction, useResource } from '../hooks.js';
 import { href, opener } from '../router.js';
@@ -52,12 +52,8 @@ function CreateDialog({ onClose }: { onClose: () => void }) {
     };
     const { id, apiKey } = await call((client) => client.admin.accounts.create(input));
     onClose();
-    showOnce({
-      ...{ title: 'The account is created', what: 'API key', secret: apiKey.key },
-      hint: 'It is the first key of the account, and has all scopes.',
-      onStored: () => {
-        openNew(href(`accounts/${id}`));
-      },
+    showFirstKey(apiKey, () => {
+      openNew(href(`accounts/${id}`));
     });
   });
   return (
