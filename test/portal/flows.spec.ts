@@ -312,6 +312,28 @@ describeUnless(missing)('In the portal', () => {
     await page.getByRole('dialog').locator('.toast:not(#first)').waitFor();
   });
 
+  it('an announcement stays for four seconds, also when another one ends as it begins', async () => {
+    const { page } = visitor;
+    await page.clock.install();
+    await visit('#/keys');
+    await visitor.button('Rotate first key').click();
+    await visitor.button('Rotate the key').click();
+    const copy = visitor.button('Copy the API key');
+    const toast = page.getByRole('dialog').locator('.toast');
+    await copy.click();
+    await toast.waitFor();
+    await page.clock.pauseAt(Date.now() + 60_000);
+    await copy.click();
+    await toast.waitFor();
+    await page.clock.runFor(3_999);
+    await copy.click();
+    await toast.waitFor();
+    await page.clock.runFor(3_999);
+    expect(await toast.count()).toBe(1);
+    await page.clock.runFor(1);
+    expect(await toast.count()).toBe(0);
+  });
+
   it('a reload while signed in moves nothing', async () => {
     const { page } = visitor;
     await page.addInitScript(`moved = 0; new PerformanceObserver((list) => {
