@@ -54,7 +54,7 @@ export function readPage<More extends object>(
 ): Page & More {
   const errors: FieldError[] = [];
   const { limit = String(DEFAULT_LIMIT), cursor } = query;
-  const before = cursor === undefined ? null : decodeCursor(ids, cursor);
+  const before = cursor === undefined ? null : decodeId(ids, cursor);
   const count = readWholeNumber(limit, MAX_LIMIT);
   if (count === null) {
     errors.push({ pointer: '', detail: `limit must be a whole number from 1 to ${MAX_LIMIT}.` });
@@ -82,11 +82,7 @@ export function pageView<Item, View>(
   view: (item: Item) => View,
 ): PageView<View> {
   const last = more ? items.at(-1) : undefined;
-  // Opaque to clients, so that its content can change.
-  return {
-    data: items.map(view),
-    nextCursor: last === undefined ? null : Buffer.from(idOf(last)).toString('base64url'),
-  };
+  return { data: items.map(view), nextCursor: last === undefined ? null : encodeCursor(idOf(last)) };
 }
 
 /** A page of what `find` returns. It is asked for one item more: if there is one, there is a next page. */
@@ -101,8 +97,19 @@ export async function pageOf<Query extends Page, Item, View>(
   return pageView(found.slice(0, limit), found.length > limit, idOf, view);
 }
 
-function decodeCursor(ids: string | ((id: string) => boolean), cursor: unknown): string | null {
+/** Opaque to clients, so that its content can change. */
+export function encodeCursor(content: string): string {
+  return Buffer.from(content).toString('base64url');
+}
+
+/** The content of a cursor. @returns null unless it is, character by character, one that `encodeCursor` returns */
+export function decodeCursor(cursor: unknown): string | null {
   if (typeof cursor !== 'string') return null;
-  const id = Buffer.from(cursor, 'base64url').toString();
-  return (typeof ids === 'string' ? isTypeId(ids, id) : ids(id)) ? id : null;
+  const content = Buffer.from(cursor, 'base64url').toString();
+  return encodeCursor(content) === cursor ? content : null;
+}
+
+function decodeId(ids: string | ((id: string) => boolean), cursor: unknown): string | null {
+  const id = decodeCursor(cursor);
+  return id !== null && (typeof ids === 'string' ? isTypeId(ids, id) : ids(id)) ? id : null;
 }

@@ -122,7 +122,7 @@ export class AcknowledgeAllBody {
 }
 
 const NIL = '00000000-0000-0000-0000-000000000000';
-const TOKEN = /^(\d{1,9})\.([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/;
+const TOKEN = /^([1-9]\d{0,8})\.([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/;
 
 /** The `leaseToken` of a leased message: the number of its attempt and the token of its claim. */
 export function leaseTokenOf({ state: { attempts, claim } }: Message): string {

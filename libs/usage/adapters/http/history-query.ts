@@ -1,6 +1,6 @@
 import type { FieldError } from '#kernel/domain-error.js';
 import { isTypeId } from '#kernel/typeid.js';
-import { PAGING, readPage } from '#platform/http/body/paging.js';
+import { decodeCursor, encodeCursor, PAGING, readPage } from '#platform/http/body/paging.js';
 import { invalidTime, readTime, TIME_SCHEMA } from '#platform/http/body/time.js';
 import { enumModel } from '#platform/http/openapi/schema.js';
 import type { HistoryQuery, Place } from '../../application/usage-history.js';
@@ -37,7 +37,7 @@ export function readHistoryQuery({ limit, ...query }: Query, ofAccounts: boolean
     if (query.since !== undefined && query.until !== undefined && since >= until) {
       errors.push({ pointer: '', detail: 'until must be later than since.' });
     }
-    const after = query.cursor === undefined ? null : decodeCursor(query.cursor, by ?? DEFAULT_LENGTH, ofAccounts);
+    const after = query.cursor === undefined ? null : placeOf(query.cursor, by ?? DEFAULT_LENGTH, ofAccounts);
     if (query.cursor !== undefined && after === null) {
       errors.push({ pointer: '', detail: 'cursor must be the nextCursor of a page of this list.' });
     }
@@ -53,14 +53,12 @@ function readOptionalTime(name: string, value: unknown, errors: FieldError[]): D
   return time ?? new Date(NaN);
 }
 
-/** Opaque to clients, so that its content can change. */
-export function encodeCursor({ start, accountId }: Place): string {
-  return Buffer.from(`${start.getTime()} ${accountId}`).toString('base64url');
+export function cursorOf({ start, accountId }: Place): string {
+  return encodeCursor(`${start.getTime()} ${accountId}`);
 }
 
-function decodeCursor(cursor: unknown, by: PeriodLength, ofAccounts: boolean): Place | null {
-  if (typeof cursor !== 'string') return null;
-  const [, time = '', accountId = ''] = /^(\d{1,15}) (\w*)$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+function placeOf(cursor: unknown, by: PeriodLength, ofAccounts: boolean): Place | null {
+  const [, time = '', accountId = ''] = /^(\d{1,15}) (\w*)$/.exec(decodeCursor(cursor) ?? '') ?? [];
   const start = new Date(time === '' ? NaN : Number(time));
   const isOfList = ofAccounts ? isTypeId('acct', accountId) : accountId === '';
   return start < EVER[1] && start.getTime() % PERIOD_MS[by] === 0 && isOfList ? { start, accountId } : null;

@@ -4,7 +4,7 @@ import { header } from '#platform/http/openapi/operation.js';
 import type { HistoryQuery, Place } from '../../application/usage-history.js';
 import type { UsagePeriod } from '../../domain/usage-period.js';
 import { prefersCsv, toCsv } from './csv.js';
-import { encodeCursor } from './history-query.js';
+import { cursorOf } from './history-query.js';
 
 /** The description of a response that is also available as CSV, which has no place for `nextCursor`. */
 export const CSV = {
@@ -38,7 +38,7 @@ export function sendHistory<Period extends UsagePeriod & Partial<Pick<Place, 'ac
   const data = found.slice(0, limit - 1);
   const last = data.at(-1);
   const hasMore = found.length > data.length && last !== undefined;
-  const nextCursor = hasMore ? encodeCursor({ start: last.start, accountId: last.accountId ?? '' }) : null;
+  const nextCursor = hasMore ? cursorOf({ start: last.start, accountId: last.accountId ?? '' }) : null;
   void reply.header('vary', 'accept');
   if (!prefersCsv(request.headers.accept)) return { data, nextCursor };
   void reply.header('content-type', 'text/csv; charset=utf-8; header=present');
