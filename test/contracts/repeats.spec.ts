@@ -20,7 +20,8 @@ describe('PostgresRepeats', () => {
 
   const repeatable = (key: string) => {
     const request = {
-      ...{ method: 'POST', originalUrl: '/messages/cancel', headers: { 'idempotency-key': key } },
+      ...{ method: 'POST', routeOptions: { url: '/messages/cancel' }, params: {} },
+      headers: { 'idempotency-key': key },
       caller: { accountId: 'acct_1', scopes: [] },
     };
     const reply = { getHeader: () => undefined, header: () => undefined };

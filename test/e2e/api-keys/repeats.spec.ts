@@ -149,7 +149,8 @@ describe('A management call that is repeated with its Idempotency-Key', () => {
     const key = { 'idempotency-key': randomUUID() };
     const first = await api.ask(by(), path, body, key);
     const after = await state();
-    const repeated = await Promise.all([1, 2, 3].map(() => api.ask(by(), path, body, key)));
+    const encoded = path.replace(/[a-z](?=[^a-z]*$)/, (last) => `%${last.charCodeAt(0).toString(16)}`);
+    const repeated = await Promise.all([path, path, path, encoded].map((same) => api.ask(by(), same, body, key)));
 
     expect([first.status, first.headers['idempotent-replayed']]).toEqual([status, undefined]);
     for (const response of repeated) {
@@ -177,6 +178,32 @@ describe('A management call that is repeated with its Idempotency-Key', () => {
       for (const response of responses) expect(response.status).toBe(status);
     },
   );
+
+  const url = 'http://127.0.0.1:9/same';
+  const until = everything();
+  it.each<[string, string, object, object]>([
+    ['members in another order', 'POST /api-keys', { name: 'A', scopes: null }, { scopes: null, name: 'A' }],
+    ['a field that is null', 'POST /api-keys', { name: 'A' }, { name: 'A', expiresAt: null, scopes: null }],
+    ['a field that is unknown', 'POST /api-keys', { name: 'A' }, { name: 'A', color: 'red' }],
+    [
+      'headers in another order',
+      'POST /endpoints',
+      { url, headers: { b: '1', a: '2' } },
+      { url, headers: { a: '2', b: '1' } },
+    ],
+    ['a filter that is null', 'POST /messages/cancel', { until }, { type: null, until, since: null }],
+  ])('is the same request with %s', async (_what, route, body, same) => {
+    const key = { 'idempotency-key': randomUUID() };
+    const [first, repeated] = [await api.ask(spare, route, body, key), await api.ask(spare, route, same, key)];
+    expect([repeated.headers['idempotent-replayed'], shownOf(repeated)]).toEqual(['true', shownOf(first)]);
+  });
+
+  it('is another request with other headers', async () => {
+    const key = { 'idempotency-key': randomUUID() };
+    await api.ask(spare, 'POST /endpoints', { url, headers: { a: '1', b: '2' } }, key);
+    const reused = await api.ask(spare, 'POST /endpoints', { url, headers: { a: '2', b: '1' } }, key);
+    expectProblem(reused, 422, 'idempotency_key_reused');
+  });
 
   it('is 409 while the first one is in progress for 5 s', async () => {
     const key = { 'idempotency-key': randomUUID() };

@@ -126,8 +126,7 @@ export class PostgresRepeats extends Repeats {
     const key = readIdempotencyKey(request.headers['idempotency-key'] as string | undefined);
     if (key === null) return null;
     const scope = scopeOf(request);
-    const [path = ''] = request.originalUrl.split('?');
-    const content = JSON.stringify([request.method, path, body]);
+    const content = JSON.stringify([request.method, pathOf(request), body], inOneForm);
     return {
       ...{ request, reply, body, scope },
       hash: this.derived('hash', scope, key),
@@ -141,6 +140,19 @@ export class PostgresRepeats extends Repeats {
   }
 }
 
+/** For `JSON.stringify`: null means absent in these bodies, and the order of the members of an object means nothing. */
+function inOneForm(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value ?? undefined;
+  // Those of a body have the order of its class.
+  const isBody = Object.getPrototypeOf(value) !== Object.prototype;
+  return isBody ? value : Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** The path as the router has read it: percent-encoded characters make it no other request. */
+function pathOf({ routeOptions: { url = '' }, params }: Repeatable['request']): string {
+  return url.replace(/:(\w+)/g, (_, name: string) => (params as Readonly<Record<string, string>>)[name] ?? '');
+}
+
 /** The owner of the idempotency keys: the account, or the address of a client without an account. */
 function scopeOf({ caller, operator, clientAddress }: Repeatable['request']): string {
   if (caller !== undefined) return caller.accountId;
@@ -150,7 +162,7 @@ function scopeOf({ caller, operator, clientAddress }: Repeatable['request']): st
 /** The account that a request without an account of its own is about: it is removed with that one. */
 function accountOf({ request }: Attempt, result: unknown): string | null {
   if (request.caller !== undefined) return null;
-  const texts = [(result as { readonly id?: unknown } | undefined)?.id, ...request.originalUrl.split(/[/?]/)];
+  const texts = [(result as { readonly id?: unknown } | undefined)?.id, ...pathOf(request).split('/')];
   return (texts.find((text) => typeof text === 'string' && isTypeId('acct', text)) as string | undefined) ?? null;
 }
 
