@@ -3,7 +3,7 @@ import { TLS_ERROR } from '../process/tls-files.js';
 
 /** What ioredis reports when a command was not sent, or its response did not come. */
 const CLIENT_MESSAGE =
-  /Connection is closed|Failed to refresh slots|None of startup nodes|All sentinels are unreachable|Cluster isn't ready|Cluster is ended|too many cluster redirections|isn't writeable|max retries per request|Command timed out|Socket timeout|Connection is in subscriber/i;
+  /Connection is closed|Command aborted|Failed to refresh slots|None of startup nodes|All sentinels are unreachable|Cluster isn't ready|Cluster is ended|too many cluster redirections|isn't writeable|max retries per request|Command timed out|Socket timeout|Connection is in subscriber/i;
 
 /**
  * Responses of a Redis that is full, starting, stopping, busy or read-only, or has withdrawn rights. Scripts of older
