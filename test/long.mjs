@@ -10,7 +10,7 @@ export const LONG = [
   'test/examples/(handlers|redis-workers)\\.',
   'test/faults/(bad-handlers|clocks|consumer|database-away|deleted-accounts|embedded-postgres|foreign-worker|killed)\\.',
   'test/faults/(limits-six-processes|order|pause|poison|program-killed|queue-locked|queue-parts|redis|redis-cluster|redis-sentinel|retention)\\.',
-  'test/faults/(rolling-restart|standby|tracing|usage|verify|webhooks|worker-lost)\\.',
+  'test/faults/(rolling-restart|standby|tracing|usage|useless-redis|verify|webhooks|worker-lost)\\.',
   'test/hostile/hanging\\.',
   'test/neighbours/(bodies|busy-reads|cheap-reads|connections|pipelining|slow-readers|webhooks)\\.',
   'test/portal/(flows|operators|snippets|views)\\.',

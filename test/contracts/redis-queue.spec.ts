@@ -375,14 +375,14 @@ describeUnless(NO_REDIS)('A queue on Redis', () => {
 
   it('adds nothing while it is nearly full, and reports a policy that deletes jobs', async () => {
     const { bullmq, queue } = parts;
-    const { memory, redis } = queue.shard;
+    const { server, redis } = queue.shard;
     const used = Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1]);
     await redis.config('SET', 'maxmemory', Math.round(used * 1.05), 'maxmemory-policy', 'allkeys-lru');
-    await memory.check();
-    expect(memory).toMatchObject({ isNearlyFull: true, eviction: 'allkeys-lru' });
+    await server.check();
+    expect(server).toMatchObject({ isNearlyFull: true, eviction: 'allkeys-lru' });
     await expect(bullmq.queue.add(messages(1))).rejects.toMatchObject({ code: 'unavailable' });
     await redis.config('SET', 'maxmemory', '0', 'maxmemory-policy', 'noeviction');
-    await memory.check();
+    await server.check();
     await bullmq.queue.add(messages(1));
   });
 });

@@ -427,7 +427,7 @@ export default [
   {
     what: 'the response to a lost connection says where the database is',
     file: 'libs/platform/database/errors.ts',
-    find: "'The service cannot reach its database. Retry later.'",
+    find: '`The service cannot reach ${store}. Retry later.`',
     replace: 'String(error)',
     tests: ['libs/platform/database/errors.spec.ts'],
   },
@@ -510,8 +510,8 @@ export default [
   },
   {
     what: 'all addresses can be trusted as proxies',
-    file: SETTINGS,
-    find: 'Number(prefix) >= 1 && ',
+    file: 'libs/platform/http/access/client-address.ts',
+    find: 'bits >= 1 && ',
     replace: '',
     tests: [SETTINGS_SPEC],
   },
@@ -542,6 +542,20 @@ export default [
     find: 'for (const prefix of prefixes) await requireRights(redis, prefix);',
     replace: '',
     tests: ['test/cli/unusable-redis.spec.ts'],
+  },
+  {
+    what: 'a connection to a Redis that has become a replica is kept',
+    file: 'libs/platform/redis/connect-redis.ts',
+    find: 'replacedAt = now;\n    return true;',
+    replace: 'replacedAt = now;\n    return false;',
+    tests: ['test/contracts/refusing-redis.spec.ts'],
+  },
+  {
+    what: 'a Redis that refuses commands is up',
+    file: 'libs/delivery/adapters/bullmq/redis/server-watch.ts',
+    find: "report.status === 'fulfilled' && accepted.status === 'fulfilled'",
+    replace: "report.status === 'fulfilled'",
+    tests: ['test/contracts/refusing-redis.spec.ts'],
   },
   {
     what: 'several Redis servers are accepted without a topology',

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { freePort } from './processes.js';
 
-/** A TCP proxy to a database that can be slow, cut, hang, or change what is sent. */
+/** A TCP proxy to a database, or a Redis, that can be slow, cut, hang, or change what is sent. */
 export class Link {
   private readonly sockets = new Set<Socket>();
   private readonly server = createServer((near) => {
@@ -27,6 +27,11 @@ export class Link {
     const url = new URL(databaseUrl);
     url.host = `127.0.0.1:${this.port}`;
     return url.href;
+  }
+
+  /** From now on, new connections lead to another server; open ones stay. */
+  lead(url: string): void {
+    this.target = new URL(url);
   }
 
   /** Closes all connections and accepts no new ones. */

@@ -74,10 +74,11 @@ export function isContention(error: unknown): boolean {
 /**
  * The error itself, or DomainError `unavailable` with it as its cause.
  * @param isTransient whether the same statement may succeed later
+ * @param store what it was sent to, in the message
  */
-export function asUnavailable(error: unknown, isTransient = isUnavailable): unknown {
+export function asUnavailable(error: unknown, isTransient = isUnavailable, store = 'its database'): unknown {
   if (error instanceof DomainError || !isTransient(error)) return error;
-  const unavailable = new DomainError('unavailable', 'The service cannot reach its database. Retry later.');
+  const unavailable = new DomainError('unavailable', `The service cannot reach ${store}. Retry later.`);
   unavailable.cause = error;
   return unavailable;
 }

@@ -1,6 +1,6 @@
-import { isIP } from 'node:net';
 import { parseDatabaseUrl } from '../database/database-url.js';
 import type { Environment, Format } from './environment.js';
+import { networkIn } from '../http/access/client-address.js';
 import type { OperatorKey } from '../http/access/secret.js';
 import { matching, url } from './formats.js';
 import { readRedis } from '../redis/settings.js';
@@ -31,7 +31,7 @@ const DATABASE_URL: Format<string> = {
 };
 const COLLECTOR_URL = url('http://127.0.0.1:4318', /^https?:\/\/./);
 const PUBLIC_URL = matching('an origin like https://sluice.example.com', isOrigin);
-const NETWORKS = listOf('addresses and networks like 10.0.0.0/8', isNetwork);
+const NETWORKS = listOf('addresses and networks like 10.0.0.0/8', (text) => networkIn(text) !== null);
 const HOST_NAMES = listOf('names like sluice.internal or *.svc.cluster.local', isHostName);
 export const ORIGINS = listOf('origins like https://app.example.com', isOrigin);
 const FRACTION: Format<number> = {
@@ -119,12 +119,6 @@ function listOf(items: string, isItem: (text: string) => boolean): Format<string
 }
 
 /** An address or a network in CIDR notation; not a name, which could resolve to any address, and not all addresses. */
-function isNetwork(text: string): boolean {
-  const [, address = '', prefix = '1'] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
-  const bits = isIP(address) === 4 ? 32 : 128;
-  return isIP(address) !== 0 && Number(prefix) >= 1 && Number(prefix) <= bits;
-}
-
 /** A host name, or all names below one. */
 function isHostName(text: string): boolean {
   return /^(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i.test(text);

@@ -1,4 +1,5 @@
 import { Cluster, Redis, type ClusterOptions, type RedisOptions } from 'ioredis';
+import { makesUseless } from './errors.js';
 import { credentialsOf, optionsOf, parseRedisUrl } from './redis-url.js';
 
 /** How to reach the Redis server at REDIS_URL. */
@@ -11,6 +12,12 @@ export interface RedisServers {
 }
 
 export type RedisClient = Redis | Cluster;
+
+/** How long connecting may take, with TLS. */
+export const CONNECT_TIMEOUT_MS = 3_000;
+
+/** A connection is replaced once in this time at most: the same server may be found again. */
+const REPLACE_EVERY_MS = 1_000;
 
 type Authenticate = (this: Redis, credentials: never, callback: (error: Error | null) => void) => Promise<unknown>;
 const authentication = Redis.prototype as unknown as { auth: Authenticate };
@@ -36,7 +43,7 @@ export function connectRedis(servers: RedisServers, options: RedisOptions): Redi
   const { urls, topology } = servers;
   const [url = ''] = urls;
   if (topology === 'cluster') return connectCluster(urls, options);
-  return endTimers(
+  return prepared(
     topology === 'sentinel'
       ? connectMaster(servers, options)
       : new Redis({ ...options, ...optionsOf(parseRedisUrl(url)) }),
@@ -102,23 +109,40 @@ const unresolved: ClusterOptions['dnsLookup'] = (address, callback) => {
 };
 
 function endTimersOfNodes(cluster: Cluster): Cluster {
-  cluster.on('+node', (node: Redis) => endTimers(node));
+  cluster.on('+node', endTimers);
   const duplicate = cluster.duplicate.bind(cluster);
   cluster.duplicate = (...args) => endTimersOfNodes(duplicate(...args));
   return cluster;
 }
 
+/** Of one server or a master, with its duplicates. */
+function prepared(redis: Redis): Redis {
+  endTimers(redis);
+  replaceUseless(redis);
+  const duplicate = redis.duplicate.bind(redis);
+  redis.duplicate = (options) => prepared(duplicate(options));
+  return redis;
+}
+
 /**
- * Stops the timer for responses (`socketTimeout`) when its connection ends, also in duplicates. ioredis leaves it
- * running: it would close the next connection, or keep the process from ending.
+ * Stops the timer for responses (`socketTimeout`) when its connection ends. ioredis leaves it running: it would close the
+ * next connection, or keep the process from ending.
  */
-function endTimers(redis: Redis): Redis {
+function endTimers(redis: Redis): void {
   const timers = redis as unknown as { socketTimeoutTimer: NodeJS.Timeout | undefined };
   redis.on('close', () => {
     clearTimeout(timers.socketTimeoutTimer);
     timers.socketTimeoutTimer = undefined;
   });
-  const duplicate = redis.duplicate.bind(redis);
-  redis.duplicate = (options) => endTimers(duplicate(options));
-  return redis;
+}
+
+/** Connects again when the server no longer serves. Those of a cluster redirect instead. */
+function replaceUseless(redis: Redis): void {
+  let replacedAt = -Infinity;
+  redis.options.reconnectOnError = (error) => {
+    const now = performance.now();
+    if (!makesUseless(error) || now - replacedAt < REPLACE_EVERY_MS) return false;
+    replacedAt = now;
+    return true;
+  };
 }

@@ -3,11 +3,25 @@ import { TLS_ERROR } from '../process/tls-files.js';
 
 /** What ioredis reports when a command was not sent, or its response did not come. */
 const CLIENT_MESSAGE =
-  /Connection is closed|Failed to refresh slots|None of startup nodes|All sentinels are unreachable|Cluster isn't ready|Cluster is ended|too many cluster redirections|isn't writeable|max retries per request|Command timed out|Socket timeout|Connection is in subscriber/i;
+  /Connection is closed|Command aborted|Failed to refresh slots|None of startup nodes|All sentinels are unreachable|Cluster isn't ready|Cluster is ended|too many cluster redirections|isn't writeable|max retries per request|Command timed out|Socket timeout|Connection is in subscriber/i;
 
-/** Responses of a Redis that is full, starting, stopping, busy or read-only. Scripts of older versions wrap them. */
+/**
+ * Responses of a Redis that is full, starting, stopping, busy or read-only, or has withdrawn rights. Scripts of older
+ * versions wrap them, and report missing rights in sentences of their own.
+ */
 const TEMPORARY =
-  /(^|[\s-])(OOM|LOADING|BUSY|READONLY|MASTERDOWN|MISCONF|NOREPLICAS|CLUSTERDOWN|MOVED|ASK|TRYAGAIN|NOAUTH|WRONGPASS|NOPERM) /;
+  /(^|[\s-])(OOM|LOADING|BUSY|READONLY|MASTERDOWN|MISCONF|NOREPLICAS|CLUSTERDOWN|MOVED|ASK|TRYAGAIN|NOAUTH|WRONGPASS|NOPERM) |The user executing the script can't |ACL failure in script/;
+
+/**
+ * Responses after which a connection stays useless, while a new one may lead to another server: of a replica, or of a
+ * master that has lost its replicas and perhaps its role. Rights, memory and disks are the same for all connections.
+ */
+const USELESS = /(^|[\s-])(READONLY|MASTERDOWN|NOREPLICAS|NOAUTH) /;
+
+/** Whether the connection that returned this error should be replaced. */
+export function makesUseless({ message }: Error): boolean {
+  return USELESS.test(message);
+}
 
 /** Whether Redis has answered that it can do nothing now. */
 export function isTemporaryResponse(error: unknown): boolean {

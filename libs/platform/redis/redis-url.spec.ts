@@ -27,6 +27,13 @@ describe('A URL of Redis', () => {
     ['redis://user@host', { host: 'host', port: 6379, db: 0, username: 'user' }],
     ['/tmp/redis.sock', { path: '/tmp/redis.sock', db: 0 }],
     ['/tmp/redis.sock?db=2', { path: '/tmp/redis.sock', db: 2 }],
+    ['unix:///tmp/redis.sock', { path: '/tmp/redis.sock', db: 0 }],
+    [
+      'unix://user:p@ss%2F@/tmp/redis.sock?db=2',
+      { path: '/tmp/redis.sock', db: 2, username: 'user', password: 'p@ss/' },
+    ],
+    ['redis://host/2?db=2', { host: 'host', port: 6379, db: 2 }],
+    ['redis://host/?db=2', { host: 'host', port: 6379, db: 2 }],
   ])('leads to a server: %s', (url, options) => {
     expect(optionsOf(parseRedisUrl(url))).toEqual(options);
   });
@@ -56,6 +63,9 @@ describe('A URL of Redis', () => {
     ],
     ...['rediss://host?sslmode=hunter2', 'rediss://host?sslmode=verify-ca', 'redis://host?sslrootcert=/hunter2'],
     ...['redis://host?family=hunter2', 'redis://:hunter2/x@host'],
+    ...['redis://:hunter2@host/2?db=3', 'redis://:hunter2@host/2?db='],
+    ...['unix://', 'unix:///', 'unix://:hunter2@', 'unix://host/hunter2', 'unix:///hunter2?sslmode=require'],
+    ...['unix://:1/hunter2', 'unix:/hunter2'],
   ])('is refused with a sentence that contains nothing of it: %s', (url) => {
     const refused = () => parseRedisUrl(url);
     expect(refused).toThrow(UsageError);

@@ -28,17 +28,21 @@ export function parseRedisUrl(url: string): RedisAddress {
 }
 
 function addressIn(url: string): RedisAddress {
-  const [, scheme, text = ''] = /^(?:(rediss?):\/)?\/(.*)$/s.exec(url) ?? [];
+  const [, scheme, text = ''] = /^(?:(rediss?|unix):\/)?\/(.*)$/s.exec(url) ?? [];
   if (text === '') throw new UrlError(REDIS_URL_FORM);
-  const isSocket = scheme === undefined;
-  const { user, password, hosts, path, parameters } = isSocket ? splitUrl(`/${text}`) : splitUrl(text);
+  const isSocket = scheme === undefined || scheme === 'unix';
+  const { user, password, hosts, path, parameters } = splitUrl(scheme === undefined ? `/${text}` : text);
   const isUnknown = [...parameters.keys()].some((name) => !PARAMETERS.includes(name));
   // Not the name itself: it may be a part of a password that is not percent-encoded.
   if (isUnknown) throw new UrlError(`a URL with no other parameters than ${PARAMETERS.join(', ')}`);
   const address = hostIn(hosts);
-  if (address === undefined || (!isSocket && address.host === '')) throw new UrlError(REDIS_URL_FORM);
-  const db = parameters.get('db') ?? (isSocket ? '' : path);
+  if (address === undefined || (isSocket ? hosts !== '' || path === '' : address.host === '')) {
+    throw new UrlError(REDIS_URL_FORM);
+  }
+  const ofPath = isSocket ? '' : path;
+  const db = parameters.get('db') ?? ofPath;
   if (!/^\d{0,9}$/.test(db)) throw new UrlError('a URL whose database is a whole number');
+  if (ofPath !== '' && ofPath !== db) throw new UrlError('a URL whose path and db are the same database');
   const family = parameters.get('family');
   if (family !== undefined && !['4', '6'].includes(family)) throw new UrlError('a URL whose family is 4 or 6');
   return {

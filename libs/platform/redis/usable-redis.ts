@@ -2,7 +2,7 @@ import { Redis, type RedisOptions } from 'ioredis';
 import { STARTING_TIMEOUT_MS } from '../database/connection.js';
 import { UsageError } from '../process/usage-error.js';
 import { TLS_ERROR } from '../process/tls-files.js';
-import { USER_NOT_SUPPORTED, type RedisServers } from './connect-redis.js';
+import { CONNECT_TIMEOUT_MS, USER_NOT_SUPPORTED, type RedisClient, type RedisServers } from './connect-redis.js';
 import { isRedisUnavailable, isTemporaryResponse } from './errors.js';
 import { optionsOf, parseRedisUrl } from './redis-url.js';
 
@@ -35,7 +35,6 @@ const commandsOn = (key: string): [command: string, ...args: (string | number)[]
   ['xrange', key, '-', '+'],
   ['xtrim', key, 'maxlen', 0],
   ['eval', 'return 1', 1, key],
-  ['bzpopmin', key, 0.001],
 ];
 
 /** A process starts nevertheless: it stores messages without Redis, and uses it as soon as it is there. */
@@ -89,7 +88,7 @@ async function findMaster(url: string, { sentinel: { master, password } }: Redis
 async function inspect<T>(options: RedisOptions, ask: (redis: Redis) => Promise<T>, asked = REDIS): Promise<T> {
   const redis = new Redis({
     ...options,
-    ...{ lazyConnect: true, connectTimeout: STARTING_TIMEOUT_MS, commandTimeout: STARTING_TIMEOUT_MS },
+    ...{ lazyConnect: true, connectTimeout: CONNECT_TIMEOUT_MS, commandTimeout: STARTING_TIMEOUT_MS },
     ...{ retryStrategy: () => null, maxRetriesPerRequest: 0, enableReadyCheck: false },
   });
   // The first error is the cause of the errors after it.
@@ -117,8 +116,20 @@ async function requireUsable(redis: Redis, topology: Topology): Promise<void> {
   );
 }
 
+/** Resolves if Redis accepts the commands that are needed; rejects with its response if not. Nothing waits for it. */
+export async function requireAccepted(redis: RedisClient, prefix: string): Promise<void> {
+  const replies = (await redis.pipeline(commandsOn(keyOf(prefix))).exec()) ?? [];
+  const refused = replies.find(([error]) => error !== null)?.[0];
+  if (refused) throw refused;
+}
+
+function keyOf(prefix: string): string {
+  return `${prefix}sluice-rights`;
+}
+
 async function requireRights(redis: Redis, prefix: string): Promise<void> {
-  const replies = (await redis.pipeline(commandsOn(`${prefix}sluice-rights`)).exec()) ?? [];
+  const key = keyOf(prefix);
+  const replies = (await redis.pipeline([...commandsOn(key), ['bzpopmin', key, 0.001]]).exec()) ?? [];
   const refused = replies.map(([error]) => error?.message ?? '').find((message) => message.startsWith('NOPERM'));
   if (refused === undefined) return;
   throw new UsageError(`The user in REDIS_URL lacks a permission for the keys ${prefix}*: ${withoutEnd(refused)}.`);

@@ -29,6 +29,22 @@ export function networkOf(address: string, prefix = 64): string {
   return `${ipaddr.IPv6.networkAddressFromCIDR(`${ip.toString()}/${prefix}`).toString()}/${prefix}`;
 }
 
+type Network = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, bits: number];
+
+/**
+ * An address or a network in CIDR notation; IPv4 also in the form of IPv6, whose first 96 bits are the form.
+ * @returns null for anything else, and for all addresses
+ */
+export function networkIn(text: string): Network | null {
+  const [, address = '', prefix] = /^([^/]+)(?:\/([1-9]\d{0,2}))?$/.exec(text) ?? [];
+  if (isIP(address) === 0) return null;
+  const ip = parsed(address);
+  const max = ip instanceof ipaddr.IPv4 ? 32 : 128;
+  const formBits = isIP(address) === 6 && max === 32 ? 96 : 0;
+  const bits = prefix === undefined ? max : Number(prefix) - formBits;
+  return bits >= 1 && bits <= max ? [ip, bits] : null;
+}
+
 /** An item of X-Forwarded-For: an address that may be quoted, in brackets, or followed by a port. */
 const ITEM = /^"?(?:\[([^\]]+)\](?::\d*)?|([\d.]+):\d*|([^"]+))"?$/;
 
@@ -39,17 +55,11 @@ function addressIn(item: string): string | null {
 
 /** The proxies whose `X-Forwarded-For` is believed. */
 export class TrustedProxies {
-  private readonly networks: readonly (readonly [ipaddr.IPv4 | ipaddr.IPv6, number])[];
+  private readonly networks: readonly Network[];
 
   /** @param networks addresses and networks in CIDR notation */
   constructor(networks: readonly string[]) {
-    this.networks = networks.map((network) => {
-      const [address = '', bits] = network.split('/');
-      const ip = parsed(address);
-      const isMapped = isIP(address) === 6 && ip instanceof ipaddr.IPv4;
-      const max = ip instanceof ipaddr.IPv4 ? 32 : 128;
-      return [ip, bits === undefined ? max : Math.max(0, Number(bits) - (isMapped ? 96 : 0))] as const;
-    });
+    this.networks = networks.map(networkIn).filter((network) => network !== null);
   }
 
   /** @param address in its canonical form */

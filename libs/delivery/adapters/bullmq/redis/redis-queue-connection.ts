@@ -2,7 +2,12 @@ import { once } from 'node:events';
 import { crc32 } from 'node:zlib';
 import type { RedisOptions } from 'ioredis';
 import { asUnavailable } from '#platform/database/errors.js';
-import { connectRedis, type RedisClient, type RedisServers } from '#platform/redis/connect-redis.js';
+import {
+  CONNECT_TIMEOUT_MS,
+  connectRedis,
+  type RedisClient,
+  type RedisServers,
+} from '#platform/redis/connect-redis.js';
 import { isRedisUnavailable } from '#platform/redis/errors.js';
 import { QueueConnection } from '../queue-connection.js';
 import { RedisShard } from '../internals/redis/redis-shard.js';
@@ -11,7 +16,7 @@ import { RedisShard } from '../internals/redis/redis-shard.js';
 const PRODUCER: RedisOptions = {
   enableOfflineQueue: false,
   maxRetriesPerRequest: 1,
-  connectTimeout: 3_000,
+  connectTimeout: CONNECT_TIMEOUT_MS,
   socketTimeout: 5_000,
   connectionName: 'sluice-queue',
 };
@@ -19,7 +24,7 @@ const PRODUCER: RedisOptions = {
 /** Commands wait for Redis to come back. BullMQ blocks a connection for 10 s at most. */
 const WORKER: RedisOptions = {
   maxRetriesPerRequest: null,
-  connectTimeout: 3_000,
+  connectTimeout: CONNECT_TIMEOUT_MS,
   socketTimeout: 15_000,
   connectionName: 'sluice-worker',
 };
@@ -53,11 +58,11 @@ export class RedisQueueConnection extends QueueConnection<RedisShard> {
   }
 
   get isUp(): boolean {
-    return this.redis.status === 'ready';
+    return this.redis.status === 'ready' && this.shards.every(({ server }) => server.isUsable);
   }
 
   get memory() {
-    const watches = this.shards.map(({ memory }) => memory);
+    const watches = this.shards.map(({ server }) => server);
     return {
       isNearlyFull: watches.some(({ isNearlyFull }) => isNearlyFull),
       evicts: watches.some(({ eviction }) => eviction !== null),
@@ -88,9 +93,9 @@ export class RedisQueueConnection extends QueueConnection<RedisShard> {
   async opened(): Promise<void> {
     await Promise.race(['ready', 'error', 'close'].map((event) => once(this.redis, event))).catch(() => undefined);
     await Promise.all(
-      this.shards.map(async ({ memory }) => {
-        await memory.check().catch(() => undefined);
-        memory.start();
+      this.shards.map(async ({ server }) => {
+        await server.check();
+        server.start();
       }),
     );
   }
@@ -105,11 +110,11 @@ export class RedisQueueConnection extends QueueConnection<RedisShard> {
   }
 
   asUnavailable(error: unknown): unknown {
-    return asUnavailable(error, isRedisUnavailable);
+    return asUnavailable(error, isRedisUnavailable, 'Redis');
   }
 
   async close(): Promise<void> {
-    for (const { memory } of this.shards) await memory.close();
+    for (const { server } of this.shards) await server.close();
     if (this.isAbandoned) return;
     for (const { queue } of this.shards) await queue.close();
     this.redis.disconnect();

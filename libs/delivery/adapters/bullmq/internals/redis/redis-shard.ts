@@ -9,6 +9,7 @@ import {
 import type { ChainableCommander } from 'ioredis';
 import { isRedisUnavailable } from '#platform/redis/errors.js';
 import type { RedisClient } from '#platform/redis/connect-redis.js';
+import { requireAccepted } from '#platform/redis/usable-redis.js';
 import { FIRST_TURN, NO_TURN, type FairScheduler } from '../../../../application/fair-scheduler.js';
 import { WORKER_NAME } from '../../delivery-job.js';
 import {
@@ -20,7 +21,7 @@ import {
 } from '../../queue-connection.js';
 import { addTogether, exchangeByScript } from './batching-backend.js';
 import { AHEAD, HAS_EXPRESS, HELD_PLACES } from './turns.lua.js';
-import { MemoryWatch } from '../../redis/memory-watch.js';
+import { ServerWatch } from '../../redis/server-watch.js';
 
 /** The score of a prioritized job is its priority times this, plus a counter. */
 const PRIORITY = 2 ** 32;
@@ -47,7 +48,7 @@ const { Worker: PatientWorker } = withBackend<RedisQueueBackend, RedisClient>(cr
 /** One queue on Redis. All of its keys are on one server. `RedisQueueConnection.shardOf` decides which messages it has. */
 export class RedisShard implements QueueShard {
   readonly queue: Queue;
-  readonly memory: MemoryWatch;
+  readonly server: ServerWatch;
 
   /**
    * @param openWorker opens a connection for workers
@@ -64,7 +65,11 @@ export class RedisShard implements QueueShard {
     this.queue = new Queue(name, { connection: redis, ...atOnce });
     // It repeats the errors of the connection.
     this.queue.on('error', () => undefined);
-    this.memory = new MemoryWatch(() => this.info('memory'), onEviction);
+    this.server = new ServerWatch(
+      () => this.info('memory'),
+      () => requireAccepted(redis, this.key('')),
+      onEviction,
+    );
     publishApart(this.queue.getBackend());
     addTogether(this.queue.getBackend(), redis);
     this.keepMemory();
@@ -228,7 +233,7 @@ export class RedisShard implements QueueShard {
     const backend = this.queue.getBackend();
     const addJobs = backend.addJobs.bind(backend);
     backend.addJobs = async (jobs) => {
-      if (this.memory.isNearlyFull) throw new Error('OOM Redis has used nine tenths of its memory');
+      if (this.server.isNearlyFull) throw new Error('OOM Redis has used nine tenths of its memory');
       return addJobs(jobs);
     };
   }

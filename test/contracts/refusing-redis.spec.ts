@@ -1,0 +1,103 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RedisQueueConnection } from '#delivery/adapters/bullmq/redis/redis-queue-connection.js';
+import { withTimeout } from '#kernel/timeout.js';
+import { Link } from '../support/link.js';
+import { until } from '../support/processes.js';
+import { NO_REDIS, serversAt, TestRedis } from '../support/redis.js';
+import { describeUnless } from '../support/skipping.js';
+
+const RIGHTS = ['resetkeys', '~bull:messages*', '+@all', '-@admin', '-@dangerous', '+info'];
+const acl = (...rules: string[]) => ['ACL', 'SETUSER', 'app', ...rules];
+const config = (...setting: string[]) => ['CONFIG', 'SET', ...setting];
+
+describeUnless(NO_REDIS)('While its connections to Redis stay open, the queue', () => {
+  const link = new Link();
+  let redis: TestRedis;
+  let other: TestRedis;
+  let connection: RedisQueueConnection;
+
+  beforeAll(async () => {
+    const start = () => TestRedis.start('--user', 'app', 'on', '>secret', ...RIGHTS);
+    [redis, other] = await Promise.all([start(), start()]);
+    const url = await link.open(redis.url);
+    const ignore = () => undefined;
+    connection = new RedisQueueConnection({
+      ...serversAt([url.replace('//', '//app:secret@')], 'standalone'),
+      ...{ shards: 1, queueName: 'messages', onError: ignore, onEviction: ignore },
+    });
+    await connection.opened();
+  });
+  afterAll(async () => {
+    await connection.close();
+    await link.cut();
+    await Promise.all([redis, other].map((one) => one.stop()));
+  });
+
+  const add = () => connection.shardOf('').queue.add('job', {});
+  /** At once, and not within a second. */
+  const isUp = async () => {
+    await Promise.all(connection.shards.map(({ server }) => server.check()));
+    return connection.isUp;
+  };
+  const isAdded = () =>
+    add().then(
+      () => true,
+      () => false,
+    );
+  const call = (one: TestRedis, [command = '', ...args]: readonly string[]) =>
+    one.run((client) => client.call(command, ...args));
+  const connections = async () => {
+    const stats = await redis.run((client) => client.info('stats'));
+    return Number(/total_connections_received:(\d+)/.exec(stats)?.[1]);
+  };
+
+  it.each<[what: string, harm: readonly string[], repair: readonly string[]]>([
+    ['the user may not write', acl('-@write'), acl(...RIGHTS)],
+    ['the user may not change hashes', acl('-@hash'), acl(...RIGHTS)],
+    ['the user may not run scripts', acl('-@scripting'), acl(...RIGHTS)],
+    ['the user has other keys', acl('resetkeys', '~other*'), acl(...RIGHTS)],
+    ['Redis has too few replicas', config('min-replicas-to-write', '1'), config('min-replicas-to-write', '0')],
+    ['Redis has no memory left', config('maxmemory', '1'), config('maxmemory', '0')],
+    ['Redis is a replica', ['REPLICAOF', '127.0.0.1', '1'], ['REPLICAOF', 'NO', 'ONE']],
+  ])('is down as long as %s', async (_what, harm, repair) => {
+    await until(isUp);
+    await call(redis, harm);
+    const error: unknown = await add().catch((reason: unknown) => connection.asUnavailable(reason));
+    expect(error).toMatchObject({ code: 'unavailable', message: 'The service cannot reach Redis. Retry later.' });
+    await until(async () => !(await isUp()));
+    await call(redis, repair);
+    await until(isUp);
+    await until(isAdded);
+  });
+
+  it('connects again once a second at most to a Redis that remains a replica', async () => {
+    const [before, since] = [await connections(), performance.now()];
+    await call(redis, ['REPLICAOF', '127.0.0.1', '1']);
+    for (let n = 0; n < 200; n++) await Promise.all([sleep(10), add().catch(() => undefined)]);
+    const opened = (await connections()) - before;
+    const seconds = (performance.now() - since) / 1_000;
+    // With the two of this test.
+    expect(opened).toBeGreaterThan(2);
+    expect(opened).toBeLessThanOrEqual(seconds + 4);
+    await call(redis, ['REPLICAOF', 'NO', 'ONE']);
+    await until(isUp);
+  });
+
+  it('moves from a master that becomes a replica to that to which the name leads, also with its workers', async () => {
+    const done: unknown[] = [];
+    const worker = connection.shards[0]?.createWorker((job) => Promise.resolve(done.push(job.name)), {
+      ...{ name: 'worker', runRetryDelay: 1_000 },
+    });
+    worker?.on('error', () => undefined);
+    await add();
+    await until(() => done.length > 0);
+    link.lead(other.url);
+    const { hostname, port } = new URL(other.url);
+    await call(redis, ['REPLICAOF', hostname, port]);
+    done.length = 0;
+    await until(isAdded);
+    await until(async () => done.length > 0 && (await isUp()));
+    // As a consumer does: BullMQ may wait for a connection that is being replaced.
+    await withTimeout(worker?.close() ?? Promise.resolve(), 2_000, () => undefined);
+  });
+});
