@@ -9,7 +9,16 @@ const urls = REDIS_URL.split(',');
 const connection =
   REDIS_TOPOLOGY === 'cluster' ? new Cluster(urls, { redisOptions: forever }) : new Redis(REDIS_URL, forever);
 const options = { connection, concurrency: 10, maxStalledCount: 1_000_000 };
-const workers = QUEUE_NAME.split(',').map((name) => new Worker(name, deliver, options));
+const workers = QUEUE_NAME.split(',').map((name) => new Worker(name, attempt, options));
+
+// Anything may be thrown, but BullMQ never ends an attempt with undefined or null.
+async function attempt(job) {
+  try {
+    await deliver(job);
+  } catch (error) {
+    throw error ?? new Error('An attempt has failed.');
+  }
+}
 
 async function deliver({ data: { v, id, message, type, metadata, orderingKey } }) {
   if (v !== 1) throw new Error(`Unknown job version ${v}.`);
