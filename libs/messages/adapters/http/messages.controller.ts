@@ -256,7 +256,11 @@ export class MessagesController {
     description: 'Queues a `failed` message again and gives it a new set of attempts.',
     path: { id: MESSAGE_ID },
     headers: REPEATABLE.headers,
-    response: { description: 'The message, `queued` again.', body: MESSAGE, headers: REPEATABLE.responseHeaders },
+    response: {
+      description: 'The message, `queued` again, or `failed` at once if no endpoint gets it.',
+      body: MESSAGE,
+      headers: REPEATABLE.responseHeaders,
+    },
     errors: ['message_not_found', 'invalid_transition', 'storage_full', ...REPEATABLE.errors],
   })
   async retry(
