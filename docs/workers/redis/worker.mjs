@@ -11,12 +11,12 @@ const connection =
 const options = { connection, concurrency: 10, maxStalledCount: 1_000_000 };
 const workers = QUEUE_NAME.split(',').map((name) => new Worker(name, attempt, options));
 
-// Anything may be thrown, but BullMQ never ends an attempt with undefined or null.
+// BullMQ never ends an attempt that throws undefined or null, and has no reason from other things than errors.
 async function attempt(job) {
   try {
     await deliver(job);
   } catch (error) {
-    throw error ?? new Error('An attempt has failed.');
+    throw error instanceof Error ? error : new Error(String(error));
   }
 }
 
