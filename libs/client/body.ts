@@ -21,3 +21,16 @@ export async function textOf(response: Response, sent: string | null): Promise<s
   reader.cancel().catch(() => undefined);
   return null;
 }
+
+/**
+ * What a text of JSON has: an object with at least one field.
+ * @param field a field that it has; `data` is a list of objects
+ * @throws for any other text
+ */
+export function objectIn(text: string, field?: string | null): unknown {
+  const object = JSON.parse(text) as Record<string, unknown>;
+  const part = field ? object[field] : object;
+  const isRight = field === 'data' ? (part as unknown[]).every((one) => Object(one) === one) : part != null;
+  if (isRight && /^\s*{\s*"/.test(text)) return object;
+  throw new TypeError('It lacks what a result has.');
+}

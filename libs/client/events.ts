@@ -1,3 +1,4 @@
+import { objectIn } from './body.js';
 import { SluiceError, unexpected } from './errors.js';
 import { backoffMs, onAbort, sleep } from './timing.js';
 import type { CallOptions, Transport } from './transport.js';
@@ -46,7 +47,8 @@ export async function* events(
       for await (const { id, event, data } of parse(chunksOf(body, signal))) {
         failures = 0;
         lastEventId = id ?? lastEventId;
-        if (data !== '') yield { id: lastEventId, type: event as StatusEvent['type'], message: messageIn(data) };
+        if (data !== '' && !isOver())
+          yield { id: lastEventId, type: event as StatusEvent['type'], message: messageIn(data) };
       }
     } catch (caught) {
       if (isOver()) return;
@@ -106,9 +108,9 @@ const MAX_EVENT_LENGTH = 8_000_000;
 /** What can't be read is reported like a connection that was lost, and the stream goes on after it. */
 function messageIn(data: string): Message {
   try {
-    return JSON.parse(data) as Message;
+    return objectIn(data) as Message;
   } catch (cause) {
-    throw unexpected('an event is not JSON.', 200, cause);
+    throw unexpected('an event is no message.', 200, cause);
   }
 }
 

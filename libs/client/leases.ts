@@ -28,10 +28,10 @@ export class Leases {
    * @param input.seconds how long nobody else gets them: 30 by default, up to 3,600
    * @param input.wait how many seconds to wait while there are none: 0 by default, up to 20
    */
-  async lease(input: LeaseInput = {}, options?: CallOptions): Promise<LeasedMessage[]> {
+  lease(input: LeaseInput = {}, options?: CallOptions): Promise<LeasedMessage[]> {
     const patienceMs = (input.wait ?? 0) * 1_000;
-    const call = { ...options, body: input, repeatable: true, patienceMs, field: 'data' };
-    return (await this.#transport.json<{ data: LeasedMessage[] }>('POST', '/messages/lease', call)).data;
+    const call = { ...options, body: input, repeatable: true, patienceMs };
+    return this.#transport.items('POST', '/messages/lease', call);
   }
 
   /** The message is delivered. Fails with the code `lease_lost` when the lease has expired. */
@@ -40,9 +40,9 @@ export class Leases {
   }
 
   /** Up to 1,000 messages are delivered, each by itself: the result says of which the lease was lost. */
-  async ackBatch(leases: readonly Lease[], options?: LeaseCallOptions): Promise<Acknowledgement[]> {
-    const call = { ...options, body: { leases }, repeatable: true, field: 'data' };
-    return (await this.#transport.json<{ data: Acknowledgement[] }>('POST', '/messages/ack', call)).data;
+  ackBatch(leases: readonly Lease[], options?: LeaseCallOptions): Promise<Acknowledgement[]> {
+    const call = { ...options, body: { leases }, repeatable: true };
+    return this.#transport.items('POST', '/messages/ack', call);
   }
 
   /** The attempt has failed: the message is available again, or `failed` if it was the last one. */

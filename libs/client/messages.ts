@@ -68,21 +68,18 @@ export class Messages {
   }
 
   /** The messages of the account, newest first. */
-  list({ since, until, ...options }: MessageFilter = {}): List<Message> {
-    const span = { since: since && textOf(since), until: until && textOf(until) };
-    return this.#transport.list('/messages', { ...options, ...span });
+  list(options: MessageFilter = {}): List<Message> {
+    return this.#transport.list('/messages', options);
   }
 
   /** The attempts to deliver a message, the newest last. */
-  async attempts(id: string, options?: CallOptions): Promise<Attempt[]> {
-    const path = pathOf`/messages/${id}/attempts`;
-    return (await this.#transport.json<{ data: Attempt[] }>('GET', path, options)).data;
+  attempts(id: string, options?: CallOptions): Promise<Attempt[]> {
+    return this.#transport.items('GET', pathOf`/messages/${id}/attempts`, options);
   }
 
   /** How far a message is at each endpoint, the oldest endpoint first. */
-  async deliveries(id: string, options?: CallOptions): Promise<MessageDelivery[]> {
-    const path = pathOf`/messages/${id}/deliveries`;
-    return (await this.#transport.json<{ data: MessageDelivery[] }>('GET', path, options)).data;
+  deliveries(id: string, options?: CallOptions): Promise<MessageDelivery[]> {
+    return this.#transport.items('GET', pathOf`/messages/${id}/deliveries`, options);
   }
 
   /** Cancels a message that is `queued`. */
@@ -119,8 +116,6 @@ export class Messages {
     return this.#transport.json('POST', path, { body, headers, repeatable: true, signal, onResponse, field });
   }
 }
-
-const textOf = (time: Time) => (typeof time === 'string' ? time : time.toISOString());
 
 /** `crypto.randomUUID` is missing on pages that were not loaded by HTTPS. */
 function randomKey(): string {

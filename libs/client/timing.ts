@@ -44,7 +44,7 @@ export async function sleep(ms: number, signal?: AbortSignal, isIdle = false): P
   signal?.throwIfAborted();
 }
 
-/** Does something with a signal that is aborted after this time, or with the caller's. */
+/** Does something with a signal that is aborted after this time, or with the caller's, and waits no longer for it. */
 export async function within<T>(
   ms: number,
   reason: Error,
@@ -62,7 +62,13 @@ export async function within<T>(
     Math.min(ms, MAX_TIMER_MS),
   );
   try {
-    return await work(controller.signal);
+    return await new Promise<T>((resolve, reject) => {
+      // What is passed as `fetch` may ignore the signal.
+      onAbort(controller.signal, () => {
+        reject(controller.signal.reason as Error);
+      });
+      work(controller.signal).then(resolve, reject);
+    });
   } finally {
     clearTimeout(timer);
     ignore();

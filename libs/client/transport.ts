@@ -1,4 +1,4 @@
-import { textOf } from './body.js';
+import { objectIn, textOf } from './body.js';
 import { ConnectionError, errorOf, RateLimitError, SluiceError, unexpected } from './errors.js';
 import { List } from './list.js';
 import { Pause } from './pause.js';
@@ -110,9 +110,7 @@ export class Transport {
       const text = await textOf(response, sent);
       if (response.status === 204 && field === null) return undefined as T;
       try {
-        const result = JSON.parse(text ?? '') as Record<string, unknown>;
-        if (field == null ? Object.keys(result).length > 0 : result[field] != null) return result as T;
-        throw new TypeError('It lacks what a result has.');
+        return objectIn(text ?? '', field) as T;
       } catch (cause) {
         const fault = text === null ? 'is longer than any' : 'not the JSON';
         const doubt = method === 'GET' ? '' : ' The outcome is unknown.';
@@ -121,12 +119,16 @@ export class Transport {
     });
   }
 
+  /** The items of a response. */
+  async items<Item>(method: string, path: string, call?: Call): Promise<Item[]> {
+    return (await this.json<{ data: Item[] }>(method, path, { ...call, field: 'data' })).data;
+  }
+
   /** All options but those of every call are parameters of the query. */
-  list<Item>(path: string, { signal, onResponse, ...filter }: CallOptions): List<Item> {
-    return new List((cursor) => {
-      const query = { ...filter, ...(cursor !== undefined && { cursor }) };
-      return this.json<Page<Item>>('GET', path, { query, signal, onResponse, field: 'data' });
-    });
+  list<Item>(path: string, { signal, onResponse, cursor: first, ...filter }: ListOptions): List<Item> {
+    return new List((cursor = first) =>
+      this.json<Page<Item>>('GET', path, { query: { ...filter, cursor }, signal, onResponse, field: 'data' }),
+    );
   }
 
   /** @param read gets a response of success; the limit of a try includes it */
@@ -195,7 +197,6 @@ export class Transport {
           ...sent,
           signal,
         });
-        this.rateLimit = readRateLimit(response.headers) ?? this.rateLimit;
         if (response.ok) {
           const result = await read(response, sent.body);
           this.#pause.succeeded(startedAt);
@@ -221,9 +222,10 @@ export class Transport {
   }
 
   #tell({ status, headers }: Response, method: string, path: string, call: Call): void {
-    const [requestId, rateLimit] = [headers.get('x-request-id'), readRateLimit(headers)];
+    const rateLimit = readRateLimit(headers);
+    this.rateLimit = rateLimit ?? this.rateLimit;
     for (const { onResponse } of [this.#options, call]) {
-      onResponse?.({ method, path, status, requestId, rateLimit, headers });
+      onResponse?.({ method, path, status, requestId: headers.get('x-request-id'), rateLimit, headers });
     }
   }
 }

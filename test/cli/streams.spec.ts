@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { accountForEach, OPERATOR, sharedApi } from '../support/api.js';
@@ -55,6 +55,19 @@ describe('The command line', () => {
       stdout: expect.stringMatching(new RegExp(`^\\S+Z\t${missed.id}\tcancelled\t-\thello\n$`)) as string,
     });
   });
+
+  it.each([['send'], ['send', '-'], ['send', '--batch'], ['login'], ['mcp']])(
+    'does not take a folder for an empty input: %j %s',
+    (...args) => {
+      const folder = openSync(cli.home, 'r');
+      const env = { ...process.env, SLUICE_BASE_URL: api.url, SLUICE_API_KEY: args[0] === 'login' ? '' : account.key };
+      const { status, stderr } = spawnSync(process.execPath, [CLI_SCRIPT, ...args], {
+        ...{ env, stdio: [folder, 'pipe', 'pipe'], encoding: 'utf8' },
+      });
+      closeSync(folder);
+      expect({ status, stderr }).toEqual({ status: 2, stderr: 'error: Standard input is a folder: name a file.\n' });
+    },
+  );
 
   it('consumes: exit code 0 acknowledges a message, any other one rejects it', async () => {
     const [good, bad] = [await api.sent(account), await api.sent(account, { message: 'bad' })];

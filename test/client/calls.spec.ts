@@ -519,6 +519,43 @@ describe('A call of the client', () => {
       expect(inspect(error, { showHidden: true }).split('\n')[0]).not.toContain('hunter2');
     });
 
+    const readings: [string, boolean, (sluice: Sluice) => Promise<unknown>][] = [
+      ['/messages/msg_1', false, ({ messages }) => messages.get('msg_1')],
+      ['/messages/msg_1/cancel', false, ({ messages }) => messages.cancel('msg_1')],
+      ['/account/usage', false, ({ account }) => account.usage()],
+      ['/account', false, ({ account }) => account.get()],
+      ['/messages/msg_1/attempts', true, ({ messages }) => messages.attempts('msg_1')],
+      ['/messages/msg_1/deliveries', true, ({ messages }) => messages.deliveries('msg_1')],
+      ['/messages/batch', true, ({ messages }) => messages.sendBatch([{ message: 'x' }])],
+      ['/messages/lease', true, ({ leases }) => leases.lease()],
+      ['/messages/ack', true, ({ leases }) => leases.ackBatch([])],
+      ['/messages', true, ({ messages }) => messages.list().page()],
+      ['/endpoints', true, ({ endpoints }) => endpoints.list()[Symbol.asyncIterator]().next()],
+      ['/admin/accounts', true, ({ admin }) => admin.accounts.list().page()],
+    ];
+    const noObjects = ['[]', '[{"id":"msg_1"}]', '"abc"', '17', 'true', 'null', '{}', ' { } '];
+    const noLists = [
+      '{"id":"msg_1"}',
+      ...['null', '"abc"', '{"0":{}}', '[1]', '[null]'].map((data) => `{"data":${data}}`),
+    ];
+
+    it.each(readings)('because of a response that is no result: %s', async (path, hasData, call) => {
+      for (const text of [...noObjects, ...(hasData ? noLists : [])]) {
+        server.url(path, (response) => response.end(text));
+        const error = await failure(call(client({ maxTries: 1 })));
+        expect([text, error.code, error.status]).toEqual([text, 'unexpected_response', 200]);
+      }
+    });
+
+    it.each([
+      ['timeoutMs', { timeoutMs: 50 }, undefined],
+      ['its signal', {}, AbortSignal.timeout(50)],
+    ])('after %s, whatever fetch does with its signal', async (_, options, signal) => {
+      const fetch = () => new Promise<never>(() => undefined);
+      const call = client({ fetch, maxTries: 1, ...options }).messages.send('hello', { signal });
+      await expect(call).rejects.toMatchObject(signal ? { name: 'TimeoutError' } : { code: 'timed_out' });
+    });
+
     it("says what a proxy's page means", async () => {
       server.url('/messages', page);
       const error = await failure(client({ maxTries: 1 }).messages.send('hello'));

@@ -126,16 +126,19 @@ describe('sluice.events', () => {
     expect(errors).toEqual([expect.objectContaining({ code: 'unexpected_response' })]);
   });
 
-  it('goes on after an event that is not JSON, and tells of it', async () => {
-    server.url('/events', (response, { headers }) => {
-      if (headers['last-event-id'] === '1') open(response, event('2', 'two'));
-      else open(response, 'event: message.queued\nid: 1\ndata: {"mess\n\n');
-    });
-    const errors: (SluiceError | null)[] = [];
-    const events = await collect(1, { onDisconnect: (error) => errors.push(error) });
-    expect(events.map(({ id }) => id)).toEqual(['2']);
-    expect(errors).toMatchObject([{ code: 'unexpected_response', status: 200 }]);
-  });
+  it.each(['{"mess', '[1]', '"text"', 'null', '17', '{}'])(
+    'goes on after an event of %s, and tells of it',
+    async (data) => {
+      server.url('/events', (response, { headers }) => {
+        if (headers['last-event-id'] === '1') open(response, event('2', 'two'));
+        else open(response, `event: message.queued\nid: 1\ndata: ${data}\n\n`);
+      });
+      const errors: (SluiceError | null)[] = [];
+      const events = await collect(1, { onDisconnect: (error) => errors.push(error) });
+      expect(events.map(({ id }) => id)).toEqual(['2']);
+      expect(errors).toMatchObject([{ code: 'unexpected_response', status: 200 }]);
+    },
+  );
 
   it('goes on after the last event when the connection is lost', async () => {
     server.url('/events', (response, _, n) => {
@@ -209,6 +212,13 @@ describe('sluice.events', () => {
     for await (const { id } of client().events()) if (id === '1') break;
     await collect(1);
     await until(() => closed === 2);
+  });
+
+  it('yields no event of the same piece once it is aborted', async () => {
+    server.url('/events', (response) => {
+      open(response, ['1', '2', '3'].map((id) => event(id, id)).join(''));
+    });
+    expect(await collect(1)).toMatchObject([{ id: '1' }]);
   });
 
   describe('of the API', () => {

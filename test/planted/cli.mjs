@@ -266,4 +266,11 @@ export default [
     replace: 'inputSchema: z.object({\n        message:',
     tests: ['test/cli/mcp-input.spec.ts'],
   },
+  {
+    what: 'a folder as standard input is taken for an empty input',
+    file: 'apps/cli/input/streams.ts',
+    find: 'if (fstatSync(0).isDirectory())',
+    replace: 'if (fstatSync(0).isFIFO() && fstatSync(0).isDirectory())',
+    tests: ['test/cli/streams.spec.ts'],
+  },
 ];

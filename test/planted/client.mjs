@@ -208,6 +208,20 @@ export default [
     tests: [EVENTS_SPEC],
   },
   {
+    what: 'a stream that is aborted yields the rest of what has arrived',
+    file: EVENTS,
+    find: "if (data !== '' && !isOver())",
+    replace: "if (data !== '')",
+    tests: [EVENTS_SPEC],
+  },
+  {
+    what: 'a text is a result of the client',
+    file: 'libs/client/body.ts',
+    find: 'if (isRight && ',
+    replace: 'if (isRight || ',
+    tests: ['test/client/calls.spec.ts'],
+  },
+  {
     what: 'a stream on a dead connection waits for ever',
     file: EVENTS,
     find: 'const timer = setTimeout(close, SILENCE_MS);',
@@ -217,9 +231,8 @@ export default [
   {
     what: 'an error of a listener of responses repeats the request',
     file: TRANSPORT,
-    find: '        this.rateLimit = readRateLimit(response.headers) ?? this.rateLimit;',
-    replace:
-      '        this.rateLimit = readRateLimit(response.headers) ?? this.rateLimit;\n        this.#tell(response, sent.method, path, call);',
+    find: '        if (response.ok) {',
+    replace: '        this.#tell(response, sent.method, path, call);\n        if (response.ok) {',
     tests: ['test/client/construction.spec.ts'],
   },
   {

@@ -173,6 +173,20 @@ export default [
     tests: ['test/e2e/limits/early-checks.spec.ts'],
   },
   {
+    what: 'a misspelled filter selects every message',
+    file: BODY,
+    find: 'if (takesKnownFieldsOnly(type)) errors',
+    replace: 'if (takesKnownFieldsOnly(type) && query.length > 0) errors',
+    tests: ['test/e2e/edge/misspelled-filters.spec.ts'],
+  },
+  {
+    what: 'a filter in the query of a request with a body selects every message',
+    file: BODY,
+    find: 'query.filter((name) => known.includes(name))',
+    replace: 'query.filter((name) => name in known)',
+    tests: ['test/e2e/edge/misspelled-filters.spec.ts'],
+  },
+  {
     what: 'a body without a media type is read as JSON',
     file: BODY,
     find: "if (!JSON_MEDIA_TYPE.test(request.headers['content-type'] ?? '')) {",

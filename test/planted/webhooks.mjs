@@ -538,4 +538,11 @@ export default [
     replace: '',
     tests: ['apps/worker/load-handler.spec.ts'],
   },
+  {
+    what: 'null leaves the limit of an endpoint as it is',
+    file: 'libs/webhooks/adapters/http/endpoints.controller.ts',
+    find: 'body.rateLimitPerSecond === null ? 0 : (body.rateLimitPerSecond ?? null)',
+    replace: 'body.rateLimitPerSecond ?? null',
+    tests: ['test/e2e/endpoints/types-and-headers.spec.ts'],
+  },
 ];

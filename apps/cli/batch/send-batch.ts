@@ -11,6 +11,7 @@ import {
   type Sluice,
 } from '#client/index.js';
 import { readable } from '../input/arguments.js';
+import { standardInput } from '../input/streams.js';
 import { fieldsOf, type MessageFields } from '../input/message-fields.js';
 import type { Context } from '../support/context.js';
 import { CliError, EXIT } from '../support/exit-codes.js';
@@ -45,6 +46,7 @@ export async function sendBatch(message: string | undefined, options: BatchOptio
   }
   const { output } = context;
   const opened = file === undefined ? null : await openFile(file);
+  const input = opened?.handle.createReadStream() ?? standardInput();
   const totalBytes = opened?.bytes ?? null;
   const path = options.state ?? (file === undefined ? null : BatchRun.pathFor(realpathSync(file), context.baseUrl));
   const isJsonl = options.jsonl === true || /\.(jsonl|ndjson)$/i.test(file ?? '');
@@ -60,7 +62,6 @@ export async function sendBatch(message: string | undefined, options: BatchOptio
   if (run.isContinued) output.note(`Continuing after line ${count(run.line)}.`);
 
   const stop = stopSignal();
-  const input = opened === null ? process.stdin : opened.handle.createReadStream();
   stop.addEventListener('abort', () => input.destroy(INTERRUPTED));
   const fields = { deliverAt: options.deliverAt, ...fieldsOf(options) };
   const toMessages = ({ messages, numbers }: Chunk) =>

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { SluiceError, type Account, type AccountResource, type Sluice } from '#client/index.js';
 import { withExamples } from '../input/arguments.js';
-import { readAtMost } from '../input/streams.js';
+import { readAtMost, standardInput } from '../input/streams.js';
 import { validKey, variable, type Context } from '../support/context.js';
 import { CliError, EXIT } from '../support/exit-codes.js';
 import { planLine, time } from '../support/output.js';
@@ -82,7 +82,7 @@ const MAX_KEY_BYTES = 4_096;
 
 async function readKey(question: string): Promise<string> {
   if (isInteractive()) return (await askSecret(question)).trim();
-  const key = (await readAtMost(process.stdin, MAX_KEY_BYTES)).toString().trim();
+  const key = (await readAtMost(standardInput(), MAX_KEY_BYTES)).toString().trim();
   if (key === '') throw new CliError('There is no key on standard input.', EXIT.usage);
   return key;
 }

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { MAX_TEXT_BYTES } from '../batch/lines.js';
 import { sendBatch, type BatchOptions } from '../batch/send-batch.js';
 import { filled, integer, readable, visibleAscii, withExamples } from '../input/arguments.js';
-import { readAtMost } from '../input/streams.js';
+import { readAtMost, standardInput } from '../input/streams.js';
 import { addFieldOptions, fieldsOf } from '../input/message-fields.js';
 import { timeOption } from '../input/times.js';
 import type { Context } from '../support/context.js';
@@ -102,7 +102,7 @@ async function readAll(file: string | undefined): Promise<Buffer> {
     return readable(file, () => readAtMost(createReadStream(file), MAX_TEXT_BYTES + 1));
   }
   if (process.stdin.isTTY) throw new CliError('There is no message: name one, or pipe it in.', EXIT.usage);
-  return readAtMost(process.stdin, MAX_TEXT_BYTES + 1);
+  return readAtMost(standardInput(), MAX_TEXT_BYTES + 1);
 }
 
 function decode(bytes: Buffer): string {

@@ -6,6 +6,7 @@ import {
   type JSONRPCMessage,
   type RequestId,
 } from '@modelcontextprotocol/sdk/types.js';
+import { standardInput } from '../input/streams.js';
 import { CliError } from '../support/exit-codes.js';
 
 /** Standard input and output. That of the SDK forgets running calls when the input ends, and is silent about faults. */
@@ -45,7 +46,7 @@ export class Stdio implements Transport {
 
   private async read(): Promise<void> {
     let isInLine = false;
-    for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
+    for await (const chunk of standardInput() as AsyncIterable<Buffer>) {
       this.append(chunk);
       isInLine = chunk.at(-1) !== NEWLINE;
     }

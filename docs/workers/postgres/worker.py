@@ -3,9 +3,26 @@
 import asyncio
 import json
 import os
+import re
 import signal
+import traceback
 
-from bullmq import Worker
+from bullmq import UnrecoverableError, Worker
+
+
+UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+
+
+# PostgreSQL cannot store these characters: an attempt that ends with them would be repeated for ever. For the same
+# reason, nothing is returned.
+async def attempt(job, token):
+    try:
+        await deliver(job, token)
+    except Exception as error:
+        if not UNSTORABLE.search(traceback.format_exc()):
+            raise
+        kind = UnrecoverableError if isinstance(error, UnrecoverableError) else RuntimeError
+        raise kind(UNSTORABLE.sub("", str(error))) from None
 
 
 async def deliver(job, token):
@@ -29,7 +46,7 @@ async def main():
         "maxStalledCount": 2_147_483_647,
         "runRetryDelay": 1_000,
     }
-    worker = Worker(os.environ.get("QUEUE_NAME", "messages"), deliver, options)
+    worker = Worker(os.environ.get("QUEUE_NAME", "messages"), attempt, options)
     worker.on("error", lambda error, *_: print(error, flush=True))
     print("consuming", flush=True)
     await stopping.wait()

@@ -9,7 +9,16 @@ const urls = REDIS_URL.split(',');
 const connection =
   REDIS_TOPOLOGY === 'cluster' ? new Cluster(urls, { redisOptions: forever }) : new Redis(REDIS_URL, forever);
 const options = { connection, concurrency: 10, maxStalledCount: 1_000_000 };
-const workers = QUEUE_NAME.split(',').map((name) => new Worker(name, deliver, options));
+const workers = QUEUE_NAME.split(',').map((name) => new Worker(name, attempt, options));
+
+// BullMQ never ends an attempt that throws undefined or null, and has no reason from other things than errors.
+async function attempt(job) {
+  try {
+    await deliver(job);
+  } catch (error) {
+    throw error instanceof Error ? error : new Error(String(error));
+  }
+}
 
 async function deliver({ data: { v, id, message, type, metadata, orderingKey } }) {
   if (v !== 1) throw new Error(`Unknown job version ${v}.`);

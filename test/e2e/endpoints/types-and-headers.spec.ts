@@ -120,4 +120,17 @@ describe('The types and headers of an endpoint', () => {
       expect(await get(id)).toMatchObject({ types, headerNames });
     }
   });
+
+  it.each([
+    ['description', 'old', ''],
+    ['rateLimitPerSecond', 7, 0],
+    ['types', ['a'], []],
+    ['enabled', false, false],
+    ['url', 'https://example.com/old', 'https://example.com/old'],
+  ])('and %s, which is %j, is %j after null', async (field, before, after) => {
+    const { id } = await created({ [field]: before });
+    expect((await patch(id, {})).body).toMatchObject({ [field]: before });
+    expect((await patch(id, { [field]: null })).body).toMatchObject({ [field]: after });
+    expect(await get(id)).toMatchObject({ [field]: after });
+  });
 });

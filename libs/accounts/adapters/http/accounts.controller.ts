@@ -109,7 +109,7 @@ export class AccountsController {
       'Changes the name of the account, or how messages are delivered, everywhere from the next request on. Messages ' +
       'that were accepted before keep their mode of delivery. While the account is paused, messages are accepted and wait: after a second, no delivery of ' +
       'any mode begins, and leases are empty. Deliveries that have begun are finished. Once it is no longer paused, they go ' +
-      'on within a second.',
+      'on within a second. Fields that are omitted or null stay as they are.',
     response: { description: 'The changed account.', body: ACCOUNT },
   })
   async change(

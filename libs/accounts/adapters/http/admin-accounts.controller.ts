@@ -128,7 +128,7 @@ export class AdminAccountsController {
     id: 'changeAccount',
     summary: 'Change, rename, suspend, pause or resume an account',
     description:
-      'Takes effect everywhere within a second. Requests already counted in the current windows stay counted. While an account is suspended, its keys get 403 `account_suspended`, its messages are kept, and the built-in worker delivers none of them; deliveries that have started are finished. `paused` is what the account itself can change with `PATCH /account`.',
+      'Takes effect everywhere within a second. Requests already counted in the current windows stay counted. While an account is suspended, its keys get 403 `account_suspended`, its messages are kept, and the built-in worker delivers none of them; deliveries that have started are finished. `paused` is what the account itself can change with `PATCH /account`. Fields that are omitted or null stay as they are, but for `externalId`, which null removes.',
     path: { id: ACCOUNT_ID },
     response: { description: 'The changed account.', body: OPERATORS_ACCOUNT },
     errors: ['account_not_found', 'external_id_taken'],

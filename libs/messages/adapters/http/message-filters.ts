@@ -3,7 +3,7 @@ import type { FieldError } from '#kernel/domain-error.js';
 import { isTypeId } from '#kernel/typeid.js';
 import { invalidTime, readTime, Time, TIME_SCHEMA } from '#platform/http/body/time.js';
 import { readWholeNumber } from '#platform/http/body/paging.js';
-import { Field } from '#platform/http/openapi/operation.js';
+import { Field, KnownFieldsOnly } from '#platform/http/openapi/operation.js';
 import type { MessageFilter, MessagePage } from '../../application/messages.js';
 import { MESSAGE_STATUSES, TRANSITIONS, type MessageStatus } from '../../domain/message-status.js';
 import { MAX_TYPE } from '../../domain/message-type.js';
@@ -100,6 +100,7 @@ class Type implements ValidatorConstraintInterface {
   }
 }
 
+@KnownFieldsOnly()
 export class CancelQueuedBody {
   @Field({ description: TYPE_DESCRIPTION, examples: ['order.*'] })
   @IsOptional()
@@ -117,6 +118,7 @@ export class CancelQueuedBody {
   until?: string | null;
 }
 
+@KnownFieldsOnly()
 export class RetryFailedBody {
   @Field({ description: TYPE_DESCRIPTION, examples: ['order.*'] })
   @IsOptional()

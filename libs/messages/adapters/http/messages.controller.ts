@@ -159,7 +159,7 @@ export class MessagesController {
     summary: 'Cancel queued messages',
     description:
       'Cancels the `queued` messages that match every field, or all of them if the body is `{}`: also scheduled ones, and ' +
-      'ones that wait for another attempt. A message whose attempt begins first is not cancelled. One request handles at ' +
+      'ones that wait for another attempt. Unknown fields are refused. A message whose attempt begins first is not cancelled. One request handles at ' +
       `most the ${MAX_CANCELLED.toLocaleString('en')} oldest messages: repeat it until \`count\` is less.`,
     headers: REPEATABLE.headers,
     response: { description: 'The messages were cancelled.', body: CANCELLED, headers: REPEATABLE.responseHeaders },
@@ -256,7 +256,11 @@ export class MessagesController {
     description: 'Queues a `failed` message again and gives it a new set of attempts.',
     path: { id: MESSAGE_ID },
     headers: REPEATABLE.headers,
-    response: { description: 'The message, `queued` again.', body: MESSAGE, headers: REPEATABLE.responseHeaders },
+    response: {
+      description: 'The message, `queued` again, or `failed` at once if no endpoint gets it.',
+      body: MESSAGE,
+      headers: REPEATABLE.responseHeaders,
+    },
     errors: ['message_not_found', 'invalid_transition', 'storage_full', ...REPEATABLE.errors],
   })
   async retry(

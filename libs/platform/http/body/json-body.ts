@@ -2,10 +2,11 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { getMetadataStorage, validateSync } from 'class-validator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { DomainError, ValidationError } from '#kernel/domain-error.js';
+import { DomainError, ValidationError, type FieldError } from '#kernel/domain-error.js';
 import { TOO_MUCH_BUFFERED, type BufferBudget } from './buffer-budget.js';
 import { JsonReader } from './json-reader.js';
 import { abandonedSockets, expectingContinue } from '../edge/connections.js';
+import { takesKnownFieldsOnly } from '../openapi/operation.js';
 import { CallerLimit } from '../../concurrency/caller-limit.js';
 
 type BodyClass = new () => object;
@@ -74,7 +75,7 @@ async function readBody(declaredBody: DeclaredBody, request: FastifyRequest, rep
   const body = await collect(request, reply, limit);
   const isLarge = body.length > LARGE_BYTES;
   const json = isLarge ? await parseLarge(declaredBody, body, request, reply) : parse(body);
-  return validated(declaredBody.type, json);
+  return validated(declaredBody.type, json, Object.keys(request.query ?? {}));
 }
 
 /** `JSON.parse` takes up to some milliseconds for a text of this size. */
@@ -243,7 +244,7 @@ function fieldsOf(type: BodyClass): readonly string[] {
 }
 
 // Only fields that have rules are copied, and only own ones: `__proto__`, `constructor` and the like never arrive.
-function validated(type: BodyClass, json: unknown): object {
+function validated(type: BodyClass, json: unknown, query: readonly string[]): object {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     throw new ValidationError([{ pointer: '', detail: 'The body must be a JSON object.' }]);
   }
@@ -251,15 +252,29 @@ function validated(type: BodyClass, json: unknown): object {
   for (const field of fieldsOf(type)) {
     if (Object.hasOwn(json, field)) body[field] = (json as Record<string, unknown>)[field];
   }
-  const errors = validateSync(body, { validationError: { target: false, value: false } });
-  if (errors.length > 0) {
-    throw new ValidationError(
-      errors.map(({ property, constraints }) => ({
-        pointer: `/${property}`,
-        // What is no number breaks the bounds as well.
-        detail: constraints?.isInt ?? Object.values(constraints ?? {})[0] ?? `${property} is not valid.`,
-      })),
-    );
-  }
+  const errors: FieldError[] = validateSync(body, { validationError: { target: false, value: false } }).map(
+    ({ property, constraints }) => ({
+      pointer: `/${property}`,
+      // What is no number breaks the bounds as well.
+      detail: constraints?.isInt ?? Object.values(constraints ?? {})[0] ?? `${property} is not valid.`,
+    }),
+  );
+  if (takesKnownFieldsOnly(type)) errors.push(...unknownFields(fieldsOf(type), Object.keys(json), query));
+  if (errors.length > 0) throw new ValidationError(errors);
   return body;
+}
+
+/** Further ones would only make the response longer. */
+const MAX_UNKNOWN_FIELDS = 10;
+
+function unknownFields(known: readonly string[], fields: readonly string[], query: readonly string[]): FieldError[] {
+  const unknown = fields.filter((field) => !known.includes(field)).slice(0, MAX_UNKNOWN_FIELDS);
+  const misplaced = query.filter((name) => known.includes(name));
+  return [
+    ...unknown.map((field) => ({
+      pointer: `/${field.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+      detail: `The body takes only these fields: ${known.join(', ')}.`,
+    })),
+    ...misplaced.map((name) => ({ pointer: '', detail: `${name} must be in the body, not in the query.` })),
+  ];
 }

@@ -1,5 +1,5 @@
 import { getMetadataStorage } from 'class-validator';
-import { describedField, describedForms } from './operation.js';
+import { describedField, describedForms, takesKnownFieldsOnly } from './operation.js';
 import { Model, type JsonSchema } from './schema.js';
 
 /** The rules of class-validator in JSON Schema. */
@@ -51,5 +51,10 @@ function readModel(type: new () => object): Model {
   });
   if (forms.length > 0) return new Model(type.name, { anyOf: forms });
   const required = Object.keys(properties).filter((field) => !optional.has(field));
-  return new Model(type.name, { type: 'object', properties, ...(required.length > 0 && { required }) });
+  return new Model(type.name, {
+    type: 'object',
+    properties,
+    ...(required.length > 0 && { required }),
+    ...(takesKnownFieldsOnly(type) && { additionalProperties: false }),
+  });
 }

@@ -48,6 +48,7 @@ export const OPERATION = Symbol('operation');
 export const SECTION = Symbol('section');
 const FIELD = Symbol('field');
 const FORMS = Symbol('forms');
+const KNOWN_FIELDS_ONLY = Symbol('known fields only');
 
 /** Describes a route. Required for every route. */
 export const Operation = (spec: OperationSpec) => SetMetadata(OPERATION, spec);
@@ -67,6 +68,13 @@ export const Forms = (forms: Readonly<Record<string, readonly string[]>>) => Set
 
 export function describedForms(type: new () => object) {
   return Reflect.getMetadata(FORMS, type) as Readonly<Record<string, readonly string[]>> | undefined;
+}
+
+/** Refuses unknown fields in a request body: with a misspelled filter, the operation would do more than was meant. */
+export const KnownFieldsOnly = () => SetMetadata(KNOWN_FIELDS_ONLY, true);
+
+export function takesKnownFieldsOnly(type: new () => object): boolean {
+  return Reflect.hasMetadata(KNOWN_FIELDS_ONLY, type);
 }
 
 export function describedField(type: new () => object, field: string): JsonSchema {

@@ -8,7 +8,7 @@ import { REPEATABLE, Repeats } from '#platform/http/access/repeats.js';
 import { JsonBody, OptionalJsonBody } from '#platform/http/body/json-body.js';
 import { Time } from '#platform/http/body/time.js';
 import { goneSignal } from '#platform/http/edge/connections.js';
-import { Field, Operation, Section } from '#platform/http/openapi/operation.js';
+import { Field, KnownFieldsOnly, Operation, Section } from '#platform/http/openapi/operation.js';
 import { RotateSecret } from '../../application/endpoints/rotate-secret.js';
 import { MAX_TESTS, TestEndpoint } from '../../application/endpoints/test-endpoint.js';
 import { MAX_REPLAYED, REPLAYED_PER_SECOND, ReplayEndpoint } from '../../application/replay-endpoint.js';
@@ -28,6 +28,7 @@ class RotateSecretBody {
   graceSeconds?: number | null;
 }
 
+@KnownFieldsOnly()
 class ReplayBody {
   @Field({ description: 'The start of the period, inclusive.', examples: ['2026-11-21T09:00:00Z'] })
   @Validate(Time)

@@ -111,7 +111,8 @@ export class EndpointsController {
     id: 'changeEndpoint',
     summary: 'Change an endpoint',
     description:
-      'Fields that are omitted stay as they are, `types` and `headers` are replaced as a whole, and null removes them. A ' +
+      'Fields that are omitted stay as they are, `types` and `headers` are replaced as a whole. null removes them, the ' +
+      '`description` and the limit, and leaves `url` and `enabled` as they are. A ' +
       'change holds for every attempt that begins after the response. To pause an endpoint, disable it: messages that are accepted meanwhile ' +
       'are not posted to it, and what waits for it is not either. That does not count against messages that others get.',
     path: { id: ENDPOINT_ID },
@@ -123,8 +124,10 @@ export class EndpointsController {
     @Param('id') id: string,
     @JsonBody(ChangeEndpointBody) body: ChangeEndpointBody,
   ): Promise<object> {
-    const { url = null, description = null, enabled = null, rateLimitPerSecond = null } = body;
+    const { url = null, enabled = null } = body;
     // For these, null is a value: without any.
+    const description = body.description === null ? '' : (body.description ?? null);
+    const rateLimitPerSecond = body.rateLimitPerSecond === null ? 0 : (body.rateLimitPerSecond ?? null);
     const types = body.types === null ? [] : (body.types ?? null);
     const headers = body.headers === null ? {} : (body.headers ?? null);
     const changes = { url, description, enabled, rateLimitPerSecond, types, headers };
