@@ -130,6 +130,13 @@ export default [
     tests: ['test/client/api.spec.ts'],
   },
   {
+    what: 'a tolerance that is no number accepts signatures of any age',
+    file: WEBHOOKS,
+    find: '!(Math.abs(Date.now() / 1_000 - Number(timestamp)) <= toleranceSeconds)',
+    replace: 'Math.abs(Date.now() / 1_000 - Number(timestamp)) > toleranceSeconds',
+    tests: [WEBHOOKS_SPEC],
+  },
+  {
     what: 'an old signature of a webhook is accepted',
     file: WEBHOOKS,
     find: 'Math.abs(Date.now() / 1_000 - Number(timestamp)) > toleranceSeconds',
