@@ -10,7 +10,9 @@ export interface VerifyOptions {
   readonly toleranceSeconds?: number | undefined;
 }
 
-export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
+export type WebhookHeaders =
+  | Iterable<readonly [string, string | readonly string[]]>
+  | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /**
  * Verifies a request of a webhook as Standard Webhooks 1.0.0 describes, and returns its payload.
@@ -20,33 +22,31 @@ export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly
  */
 export async function verifyWebhook(
   headers: WebhookHeaders,
-  body: string | Uint8Array,
+  body: string | Uint8Array | ArrayBuffer,
   secret: string,
   { toleranceSeconds = 300 }: VerifyOptions = {},
 ): Promise<WebhookPayload> {
   const given = new Headers();
-  for (const [name, value] of headers instanceof Headers ? headers : Object.entries(headers)) {
-    if (/^webhook-/i.test(name)) given.set(name, String(value));
+  for (const [name, value] of Symbol.iterator in headers ? headers : Object.entries(headers)) {
+    if (/^webhook-/i.test(name)) given.set(name, [value].flat().join(' '));
   }
   const id = given.get('webhook-id') ?? '';
   const timestamp = given.get('webhook-timestamp') ?? '';
   const signatures = given.get('webhook-signature') ?? '';
   if (id === '' || signatures === '' || !/^\d+$/.test(timestamp))
     throw refused('The headers of the signature are missing');
-  if (Math.abs(Date.now() / 1_000 - Number(timestamp)) > toleranceSeconds)
+  // The other way round, NaN would accept all.
+  if (!(Math.abs(Date.now() / 1_000 - Number(timestamp)) <= toleranceSeconds))
     throw refused('The signature is too old or too new');
 
-  const encoder = new TextEncoder();
-  const signed = concatenated(
-    encoder.encode(`${id}.${timestamp}.`),
-    typeof body === 'string' ? encoder.encode(body) : body,
-  );
+  const content = bytesIn(body);
+  const signed = concatenated(new TextEncoder().encode(`${id}.${timestamp}.`), content);
   const key = await crypto.subtle.importKey('raw', keyOf(secret), { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']);
   for (const signature of signatures.split(' ')) {
     const bytes = signature.startsWith('v1,') ? bytesOf(signature.slice(3)) : null;
     // Compares in constant time.
     if (bytes !== null && (await crypto.subtle.verify('HMAC', key, bytes, signed))) {
-      return JSON.parse(typeof body === 'string' ? body : new TextDecoder().decode(body)) as WebhookPayload;
+      return JSON.parse(new TextDecoder().decode(content)) as WebhookPayload;
     }
   }
   throw refused('No signature is right');
@@ -56,8 +56,17 @@ function refused(why: string): WebhookVerificationError {
   return new WebhookVerificationError(`${why}.`);
 }
 
+/** Those of other windows, or of tests, are no instances of the classes here. */
+function bytesIn(body: string | Uint8Array | ArrayBuffer): Uint8Array {
+  if (typeof body === 'string') return new TextEncoder().encode(body);
+  if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
+  if (Object.prototype.toString.call(body) === '[object ArrayBuffer]') return new Uint8Array(body);
+  throw new TypeError('body must be the text or the bytes of the request, before it is parsed.');
+}
+
 function keyOf(secret: string): Uint8Array<ArrayBuffer> {
-  const key = bytesOf(secret.replace(/^whsec_/, ''));
+  // A setting that is missing is undefined, whatever its type says.
+  const key = bytesOf((secret as string | null | undefined)?.replace(/^whsec_/, '') ?? '');
   // Without the secret in its message.
   if (key === null || key.length === 0) throw new TypeError('secret must be the secret of an endpoint: whsec_….');
   return key;

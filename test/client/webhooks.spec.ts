@@ -1,4 +1,5 @@
 import { Webhook } from 'standardwebhooks';
+import { Headers as UndiciHeaders } from 'undici';
 import { verifyWebhook, WebhookVerificationError } from '#client/index.js';
 
 const SECRET = `whsec_${Buffer.from('a secret of 24 bytes ….').toString('base64')}`;
@@ -27,7 +28,14 @@ describe('verifyWebhook', () => {
   it.each<[string, Parameters<typeof verifyWebhook>]>([
     ['text', [signed(), BODY, SECRET]],
     ['bytes', [signed(), Buffer.from(BODY), SECRET]],
+    ['an ArrayBuffer', [signed(), new Uint8Array(Buffer.from(BODY)).buffer, SECRET]],
+    ['a part of a buffer', [signed(), Buffer.from(`[${BODY}]`).subarray(1, -1), SECRET]],
     ['Headers', [new Headers(signed()), BODY, SECRET]],
+    ['Headers of undici', [new UndiciHeaders(signed()), BODY, SECRET]],
+    ['a Map', [new Map(Object.entries(signed())), BODY, SECRET]],
+    ['entries', [Object.entries(signed()), BODY, SECRET]],
+    ['several headers', [{ ...signed(), 'webhook-signature': [signature(signed()), 'v1,AAAA'] }, BODY, SECRET]],
+    ['no limit of age', [signed(SECRET, new Date(1_000)), BODY, SECRET, { toleranceSeconds: Infinity }]],
     [
       'headers of Node.js',
       [{ ...signed(), accept: '*/*', 'set-cookie': ['a', 'b'], missing: undefined }, BODY, SECRET],
@@ -65,6 +73,7 @@ describe('verifyWebhook', () => {
     ],
     ['an old timestamp', [signed(SECRET, ago(310)), BODY, SECRET]],
     ['a timestamp in the future', [signed(SECRET, ago(-310)), BODY, SECRET]],
+    ['a tolerance that is no number', [signed(), BODY, SECRET, { toleranceSeconds: Number('5m') }]],
     ['no timestamp', [{ ...signed(), 'webhook-timestamp': 'now' }, BODY, SECRET]],
     ['no signature', [{ ...signed(), 'webhook-signature': '' }, BODY, SECRET]],
     [
@@ -80,9 +89,22 @@ describe('verifyWebhook', () => {
     await expect(verifyWebhook(...args)).rejects.toThrow(WebhookVerificationError);
   });
 
-  it.each(['', 'whsec_', 'whsec_not-base64!'])('does not accept the secret %j, nor show it', async (secret) => {
-    const failure: unknown = await verifyWebhook(signed(), BODY, secret).catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(TypeError);
-    expect(String(failure)).not.toContain('not-base64');
+  it.each(['', 'whsec_', 'whsec_not-base64!', undefined as never, null as never])(
+    'does not accept the secret %j, nor show it',
+    async (secret) => {
+      const failure: unknown = await verifyWebhook(signed(), BODY, secret).catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(TypeError);
+      expect(String(failure)).toBe('TypeError: secret must be the secret of an endpoint: whsec_….');
+    },
+  );
+
+  it.each<[string, unknown]>([
+    ['was parsed', JSON.parse(BODY)],
+    ['is missing', undefined],
+    ['was read as a stream', new Blob([BODY]).stream()],
+  ])('does not accept a body that %s', async (_, body) => {
+    await expect(verifyWebhook(signed(), body as string, SECRET)).rejects.toThrow(
+      /^body must be the text or the bytes/,
+    );
   });
 });

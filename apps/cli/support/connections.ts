@@ -36,13 +36,15 @@ const SENTENCES: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'The certificate of the service is for another host.',
 };
 
-/** Why there was no response, in a sentence. */
-export function connectionSentence({ message, cause }: ConnectionError): string {
+/** Why there was no response, in sentences. */
+export function connectionSentence({ message, code, cause }: ConnectionError): string {
   const sentence = sentenceOf(causeIn(cause)) ?? message.replace(/(?<!\.)$/, '.');
   const { url, proxy = null } = failedRequest(cause) ?? {};
-  if (proxy !== null) return `${sentence} ${proxy} is set: is the proxy right?`;
+  const isSent = code === 'timed_out' || sentence === CLOSED;
+  const said = isSent && !message.startsWith('GET ') ? `${sentence} The outcome is unknown.` : sentence;
+  if (proxy !== null) return `${said} ${proxy} is set: is the proxy right?`;
   // As a server does that expects TLS.
-  return sentence === CLOSED && url?.protocol === 'http:' ? `${CLOSED} Is the address one with https://?` : sentence;
+  return sentence === CLOSED && url?.protocol === 'http:' ? `${said} Is the address one with https://?` : said;
 }
 
 interface Cause {

@@ -55,6 +55,19 @@ describe('A failed command', () => {
     expect(err).toMatch(/^error: The response lacks what this command shows: .+\n$/);
   });
 
+  it.each([
+    ['POST /messages failed: other side closed', 'connection_failed', 'UND_ERR_SOCKET', true],
+    ['DELETE /api-keys/key_1 failed: read ECONNRESET', 'connection_failed', 'ECONNRESET', true],
+    ['POST /messages had no complete response after 30000 ms.', 'timed_out', undefined, true],
+    ['POST /messages failed: connect ECONNREFUSED', 'connection_failed', 'ECONNREFUSED', false],
+    ['GET /messages failed: other side closed', 'connection_failed', 'UND_ERR_SOCKET', false],
+    ['GET /messages had no complete response after 30000 ms.', 'timed_out', undefined, false],
+  ] as const)('says whether something may have been done: %s (%s)', (message, code, reason, isUnknown) => {
+    const cause = Object.assign(new Error('It failed.'), { code: reason });
+    report(new ConnectionError({ message, code, cause }), new Output(false));
+    expect(err.includes('The outcome is unknown.')).toBe(isUnknown);
+  });
+
   it('takes no answer of another service for that of Sluice', () => {
     report(new AuthenticationError({ ...strange, status: 401 }), new Output(false));
     expect(err).toBe('error: It is not from Sluice. (unexpected_response)\n');

@@ -30,7 +30,8 @@ def verify_webhook(
     id, timestamp, signatures = (given.get(f"webhook-{name}", "") for name in ("id", "timestamp", "signature"))
     if not id or not signatures or not (timestamp.isascii() and timestamp.isdigit()):
         raise WebhookVerificationError("The headers of the signature are missing.")
-    if abs(time.time() - int(timestamp)) > tolerance_seconds:
+    # The other way round, NaN would accept all.
+    if not abs(time.time() - int(timestamp)) <= tolerance_seconds:
         raise WebhookVerificationError("The signature is too old or too new.")
     content = body.encode() if isinstance(body, str) else body
     signed = f"{id}.{timestamp}.".encode() + content
