@@ -63,6 +63,7 @@ describe('A page of the portal', () => {
   let answer: (path: string, method: string) => Answer | Promise<Answer>;
   let onPageShow: (event: { readonly persisted: boolean }) => void;
   let asked: string[];
+  let keysSent: (string | null)[];
   let tab: FakeStorage;
   let browser: FakeStorage;
 
@@ -84,15 +85,16 @@ describe('A page of the portal', () => {
 
   beforeEach(async () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
-    [answer, asked, tab, browser] = [serve, [], new FakeStorage(), new FakeStorage()];
+    [answer, asked, keysSent, tab, browser] = [serve, [], [], new FakeStorage(), new FakeStorage()];
     const globals = {
       BroadcastChannel: FakeChannel,
       window: { sessionStorage: tab, localStorage: browser },
       ...{ location: { origin: ORIGIN }, document: { querySelector: () => null, addEventListener: () => undefined } },
       addEventListener: (_name: string, listener: typeof onPageShow) => (onPageShow = listener),
-      fetch: async (url: string, { method }: { method: string }) => {
+      fetch: async (url: string, { method, headers }: { method: string; headers: Headers }) => {
         const path = new URL(url).pathname;
         asked.push(path);
+        keysSent.push(headers.get('idempotency-key'));
         const { status, body, retryAfter } = await answer(path, method);
         const more = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
         return new Response(JSON.stringify(body), { status, headers: more });
@@ -133,6 +135,17 @@ describe('A page of the portal', () => {
     expect([...tab.items, ...browser.everKept].join()).not.toContain('slc_');
     open = await load();
     expect([open.apiKey.value, open.account.value, open.isResuming.value]).toEqual([null, null, false]);
+  });
+
+  it('signs up once, also when the response was lost', async () => {
+    answer = () => {
+      throw new TypeError('Failed to fetch');
+    };
+    await expect(open.signUp('Acme')).rejects.toMatchObject({ code: 'connection_failed' });
+    answer = serve;
+    await open.signUp('Acme');
+    const [first, second] = keysSent;
+    expect([first, typeof first]).toEqual([second, 'string']);
   });
 
   it('keeps its state over a reload, also while requests are refused', async () => {
@@ -546,13 +559,15 @@ describe('A page of the portal', () => {
     const message = (status: string, second: number) =>
       ({ id: 'msg_1', status, createdAt: at(0), updatedAt: at(second) }) as never;
 
-    it('has one idempotency key for it, and another for the next', () => {
-      const first = open.draft.keyOfDraft();
-      expect(open.draft.keyOfDraft()).toBe(first);
-      open.draft.changed();
-      const second = open.draft.keyOfDraft();
+    it('repeats nothing of the visitor before', async () => {
+      const { mayBeDone, once } = await import('./once.js');
+      await open.signIn('slc_right');
+      answer = () => problem(503, 'unavailable');
+      const content = { message: 'once' };
+      await once(content, () => open.call((client) => client.messages.send(content))).catch(() => undefined);
+      expect(mayBeDone(content)).toBe(true);
       open.signOut();
-      expect(new Set([first, second, open.draft.keyOfDraft()]).size).toBe(3);
+      expect(mayBeDone(content)).toBe(false);
     });
 
     const hear = (word: unknown) => FakeChannel.open[0]?.onmessage?.({ data: word });

@@ -15,6 +15,7 @@ import {
 } from './connection.js';
 import { showFirstKey } from './issued.js';
 import { isLeft, markLeft } from './left-keys.js';
+import { once } from './once.js';
 import { ordered } from './ordered.js';
 import { recall, remember } from './storage.js';
 import { listen, tell } from './tabs.js';
@@ -79,7 +80,9 @@ export const can = (scope: Scope): boolean => scopes.value?.has(scope) === true;
 /** The new key is kept before anything else can fail: nothing shows it again. */
 export async function signUp(name: string): Promise<void> {
   const isOver = endOfSession();
-  const { apiKey: issued } = await Sluice.signUp({ baseUrl: BASE_URL, maxTries: 1, name });
+  const { apiKey: issued } = await once({ name }, (idempotencyKey) =>
+    Sluice.signUp({ baseUrl: BASE_URL, maxTries: 1, name, fetch: fetchWith(idempotencyKey) }),
+  );
   if (isOver()) {
     // The session is another one by now, and has no place for it.
     showFirstKey(issued);
@@ -90,6 +93,14 @@ export async function signUp(name: string): Promise<void> {
   // Not awaited: the visitor may open another view meanwhile.
   void refreshAccount();
 }
+
+const fetchWith =
+  (idempotencyKey: string): typeof fetch =>
+  (url, init) => {
+    const headers = new Headers(init?.headers);
+    headers.set('idempotency-key', idempotencyKey);
+    return fetch(url, { ...init, headers });
+  };
 
 /** Signs in by a link to the portal, which works once. */
 export async function openLink(token: string, signal?: AbortSignal): Promise<void> {

@@ -1,6 +1,8 @@
 const SESSION = 'apps/portal/session.ts';
 const CONNECTION = 'apps/portal/connection.ts';
 const DRAFT = 'apps/portal/draft.ts';
+const ONCE = 'apps/portal/once.ts';
+const ONCE_SPEC = 'apps/portal/once.spec.ts';
 const OPERATORS = 'apps/portal/operators/session.ts';
 const SPEC = 'apps/portal/session.spec.ts';
 const MESSAGE = 'apps/portal/views/messages/message.tsx';
@@ -123,17 +125,24 @@ export default [
   },
   {
     what: 'a message that is sent again is another one',
-    file: DRAFT,
-    find: "if (idempotencyKey === '') {",
-    replace: "if (idempotencyKey !== '-') {",
-    tests: [SPEC],
+    file: ONCE,
+    find: 'const key = before ?? randomKey();',
+    replace: 'const key = randomKey();',
+    tests: [ONCE_SPEC],
+  },
+  {
+    what: 'a refused repetition counts as the answer to what was sent first',
+    file: ONCE,
+    find: 'before === undefined && ',
+    replace: '',
+    tests: [ONCE_SPEC],
   },
   {
     what: 'the next message counts as the last one again',
-    file: DRAFT,
-    find: "export function changed(): void {\n  idempotencyKey = '';",
-    replace: 'export function changed(): void {',
-    tests: [SPEC],
+    file: ONCE,
+    find: '    pending.delete(sent);\n    return result;',
+    replace: '    return result;',
+    tests: [ONCE_SPEC],
   },
   {
     what: 'an event that comes late takes a message back',

@@ -1,4 +1,4 @@
-import { useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { Message } from '#client/index.js';
 import { announce } from '../../components/announcer.js';
 import { Button, CopyButton } from '../../components/button.js';
@@ -6,6 +6,7 @@ import { ConfirmDialog } from '../../components/confirm-dialog.js';
 import { Card } from '../../components/parts.js';
 import { BASE_URL, call } from '../../connection.js';
 import { useAction } from '../../hooks.js';
+import { once } from '../../once.js';
 import { href, opener } from '../../router.js';
 import { contentOf, programFor, PROGRAMS } from './again.js';
 
@@ -34,12 +35,12 @@ export function SendAgain({ message }: { message: Message }) {
 }
 
 function SendAgainDialog({ message, onClose }: { message: Message; onClose: () => void }) {
-  // A repetition after an unknown outcome creates no second message.
-  const idempotencyKey = useRef(`again-${message.id}-${Date.now()}`);
   const send = useAction(async () => {
     const openNew = opener();
     const content = contentOf(message);
-    const { id } = await call((client) => client.messages.send(content, { idempotencyKey: idempotencyKey.current }));
+    const { id } = await once([message.id, content], (idempotencyKey) =>
+      call((client) => client.messages.send(content, { idempotencyKey })),
+    );
     announce('The message is sent again, as a new one.');
     onClose();
     openNew(href(`messages/${id}`));
