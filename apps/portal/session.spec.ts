@@ -417,6 +417,64 @@ describe('A page of the portal', () => {
       expect([open.apiKey.value, open.scopes.value, open.notice.value]).toEqual([null, null, 'You are signed out.']);
     });
 
+    describe('whose response to a rotation is late,', () => {
+      const rotated = ok({ ...KEY, id: 'key_2', key: 'slc_next' });
+
+      /** A key that is refused in another tab before the response is there, and what that one does then. */
+      async function rotate(keep: boolean, act: (other: Portal) => Promise<void> | void = () => undefined) {
+        await open.signIn('slc_right', keep);
+        const others = [await openAnother(), await openAnother()] as const;
+        for (const other of others) await other.findScopes();
+        const { late, respond } = await slowly(() => open.rotateKey('key_1', 0));
+        answer = () => problem(401, 'unauthorized');
+        await expect(others[0].loadAccount()).rejects.toMatchObject({ status: 401 });
+        await act(others[0]);
+        answer = serve;
+        respond(rotated);
+        await late;
+        return others;
+      }
+
+      it.each([true, false])('goes on with the next key, as all others do (kept in the browser: %s)', async (keep) => {
+        for (const other of await rotate(keep)) {
+          expect([other.apiKey.value, other.isResuming.value, other.notice.value]).toEqual(['slc_next', true, '']);
+          await other.findScopes();
+          expect([other.can('messages:send'), other.isKept.value]).toEqual([true, keep]);
+        }
+        expect(browser.items.get('sluice.key')).toBe(keep ? 'slc_next' : undefined);
+      });
+
+      it.each<[string, string | null, (other: Portal) => Promise<void> | void]>([
+        [
+          'has signed out',
+          null,
+          (other) => {
+            other.signOut();
+          },
+        ],
+        [
+          'has another key',
+          'slc_other',
+          async (other) => {
+            answer = serve;
+            await other.signIn('slc_other');
+          },
+        ],
+      ])('changes nothing in one that %s meanwhile', async (_what, expected, act) => {
+        const [other] = await rotate(false, act);
+        expect(other.apiKey.value).toBe(expected);
+      });
+    });
+
+    it.each(['here', 'there'])('shows no first key any more that was replaced %s', async (where) => {
+      await open.signUp('Acme');
+      const other = await openAnother();
+      await other.findScopes();
+      answer = () => ok({ ...KEY, id: 'key_2', key: 'slc_next' });
+      await (where === 'here' ? open : other).rotateKey('key_1', 3_600);
+      expect([open.apiKey.value, open.firstKey.value]).toEqual(['slc_next', null]);
+    });
+
     it('has a session of its own with another key', async () => {
       await open.signIn('slc_right');
       const other = await openAnother();

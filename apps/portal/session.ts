@@ -136,9 +136,19 @@ function enter(issued: NewApiKey): void {
 }
 
 function begin(key: string, keep = false): void {
+  refusal = null;
   batch(() => {
     beginSession(key);
     isKept.value = keep;
+  });
+}
+
+/** With the key of another tab. */
+function resume(key: string, keep: boolean): void {
+  batch(() => {
+    begin(key, keep);
+    notice.value = '';
+    isResuming.value = true;
   });
 }
 
@@ -165,8 +175,16 @@ function switchKey({ key, id }: NewApiKey): void {
     markLeft(from, true);
     tell({ kind: 'switch', from, to: key, id });
   }
-  apiKey.value = key;
-  ownKeyId.value = id;
+  goOnWith(key, id);
+}
+
+/** A first key that was replaced works no more, or soon: the next one is shown where it was made. */
+function goOnWith(key: string, id: string): void {
+  batch(() => {
+    apiKey.value = key;
+    ownKeyId.value = id;
+    firstKey.value = null;
+  });
 }
 
 /** Keeps the key if it is valid. */
@@ -195,11 +213,16 @@ export function signOut(sentence = ''): void {
   }
 }
 
+/** The key that was refused last, while nobody has signed in or out since: another tab may just be replacing it. */
+let refusal: { readonly key: string; readonly isKept: boolean } | null = null;
+
 function refused(): void {
-  const key = apiKey.peek();
-  if (isKept.peek()) remember('localStorage', STORED, null);
+  const [key, keep] = [apiKey.peek(), isKept.peek()];
+  if (keep) remember('localStorage', STORED, null);
   end('Your API key no longer works: it was revoked or has expired. Sign in with another one.');
-  if (key !== null) tell({ kind: 'out', key, isRefused: true });
+  if (key === null) return;
+  refusal = { key, isKept: keep };
+  tell({ kind: 'out', key, isRefused: true });
 }
 
 function leave(sentence: string): void {
@@ -208,6 +231,7 @@ function leave(sentence: string): void {
 }
 
 function end(sentence: string): void {
+  refusal = null;
   batch(() => {
     endSession(sentence);
     scopes.value = null;
@@ -290,20 +314,12 @@ listen((word) => {
       share();
       return;
     case 'key':
-      if (key === null) {
-        batch(() => {
-          begin(word.key, word.isKept);
-          isResuming.value = true;
-        });
-      } else if (key === word.key) {
-        isKept.value = word.isKept;
-      }
+      if (key === null) resume(word.key, word.isKept);
+      else if (key === word.key) isKept.value = word.isKept;
       return;
     case 'switch':
-      if (key === word.from) {
-        apiKey.value = word.to;
-        ownKeyId.value = word.id;
-      }
+      if (key === word.from) goOnWith(word.to, word.id);
+      else if (refusal?.key === word.from) resume(word.to, refusal.isKept);
       return;
     case 'out':
       if (key !== word.key || !isSignedIn() || firstKey.peek() !== null || replacing > 0) return;

@@ -89,6 +89,27 @@ export default [
     tests: [SPEC],
   },
   {
+    what: 'a tab whose key is refused while another one replaces it stays signed out',
+    file: SESSION,
+    find: '      else if (refusal?.key === word.from) resume(word.to, refusal.isKept);\n',
+    replace: '',
+    tests: [SPEC],
+  },
+  {
+    what: 'a tab that has signed out is signed in again by the next key of another one',
+    file: SESSION,
+    find: 'function end(sentence: string): void {\n  refusal = null;',
+    replace: 'function end(sentence: string): void {',
+    tests: [SPEC],
+  },
+  {
+    what: 'a first key is shown after it was replaced',
+    file: SESSION,
+    find: 'ownKeyId.value = id;\n    firstKey.value = null;',
+    replace: 'ownKeyId.value = id;',
+    tests: [SPEC],
+  },
+  {
     what: 'a tab that shows a page elsewhere stays signed in',
     file: SESSION,
     find: '    markLeft(key, true);\n    tell',
