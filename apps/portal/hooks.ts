@@ -137,6 +137,28 @@ export function useAction<Arguments extends readonly unknown[]>(
   return { run, ...state };
 }
 
+export interface Opened<What> {
+  /** Null while nothing is open. */
+  readonly what: What | null;
+  readonly open: (what: What) => void;
+  /** Closes what was open when this was rendered: a late response may find another dialog in its place. */
+  readonly close: () => void;
+}
+
+/** Which dialog of a view is open. */
+export function useOpened<What>(): Opened<What> {
+  const [opened, setOpened] = useState<{ readonly what: What } | null>(null);
+  return {
+    what: opened?.what ?? null,
+    open: (what) => {
+      setOpened({ what });
+    },
+    close: () => {
+      setOpened((last) => (last === opened ? null : last));
+    },
+  };
+}
+
 export interface Edits<Fields> {
   /** What the form shows: what is not edited follows what was loaded. */
   readonly shown: Fields;

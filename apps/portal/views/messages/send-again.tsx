@@ -1,35 +1,27 @@
-import { useState } from 'preact/hooks';
 import type { Message } from '#client/index.js';
 import { announce } from '../../components/announcer.js';
 import { Button, CopyButton } from '../../components/button.js';
 import { ConfirmDialog } from '../../components/confirm-dialog.js';
 import { Card } from '../../components/parts.js';
 import { BASE_URL, call } from '../../connection.js';
-import { useAction } from '../../hooks.js';
+import { useAction, useOpened } from '../../hooks.js';
 import { once } from '../../once.js';
 import { href, opener } from '../../router.js';
 import { contentOf, programFor, PROGRAMS } from './again.js';
 
 export function SendAgain({ message }: { message: Message }) {
-  const [isAsking, setIsAsking] = useState(false);
+  const { what: isAsking, open, close } = useOpened<true>();
   return (
     <>
       <Button
         icon="send"
         onClick={() => {
-          setIsAsking(true);
+          open(true);
         }}
       >
         Send again
       </Button>
-      {isAsking && (
-        <SendAgainDialog
-          message={message}
-          onClose={() => {
-            setIsAsking(false);
-          }}
-        />
-      )}
+      {isAsking && <SendAgainDialog message={message} onClose={close} />}
     </>
   );
 }
