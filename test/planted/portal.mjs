@@ -327,10 +327,24 @@ export default [
     tests: [SPEC],
   },
   {
+    what: 'a late response closes the dialog that was opened next',
+    file: 'apps/portal/hooks.ts',
+    find: 'setOpened((last) => (last === opened ? null : last));',
+    replace: 'setOpened(null);',
+    tests: ['test/portal/late-responses.spec.ts'],
+  },
+  {
+    what: 'what is typed while a form is saved is lost',
+    file: 'apps/portal/hooks.ts',
+    find: 'setEdited((last) => differing(last, shown));',
+    replace: 'setEdited({});',
+    tests: ['test/portal/forms.spec.ts'],
+  },
+  {
     what: 'a form sends what was not edited',
     file: 'apps/portal/hooks.ts',
-    find: 'Object.entries(edited).filter((field) => !isSame(field))',
-    replace: 'Object.entries({ ...loaded, ...edited })',
+    find: 'const changes = differing(edited, loaded);',
+    replace: 'const changes = { ...loaded, ...edited };',
     tests: ['test/portal/forms.spec.ts'],
   },
 ];

@@ -109,7 +109,7 @@ interface ChangeProps {
 }
 
 function PlanCard({ account, change }: ChangeProps) {
-  const { shown, changed, isChanged, edit, reset } = useEdits({ plan: account.plan, ...typedLimits(account.limits) });
+  const { shown, changed, isChanged, edit, saved } = useEdits({ plan: account.plan, ...typedLimits(account.limits) });
   const plans = useResource(allPlans, []);
   const isIndividual = plans.data?.find(({ name }) => name === shown.plan)?.limits === null;
   const isSame = isIndividual ? !isChanged : changed.plan === undefined;
@@ -119,7 +119,7 @@ function PlanCard({ account, change }: ChangeProps) {
     const current = isIndividual ? await call((client) => client.admin.accounts.get(account.id)) : null;
     const limits = current === null ? undefined : limitsOf({ ...typedLimits(current.limits), ...changed });
     await change({ plan: changed.plan, limits });
-    reset();
+    saved(shown);
     announce('The plan is changed.');
   });
   return (

@@ -12,7 +12,7 @@ import { Card, Page } from '../components/parts.js';
 import { fieldError, Problem } from '../components/problem.js';
 import { call } from '../connection.js';
 import { count } from '../format.js';
-import { useAction, useOpened, useResource } from '../hooks.js';
+import { useAction, useEdits, useOpened, useResource } from '../hooks.js';
 import { href, opener, replace } from '../router.js';
 import { LimitFields, limitsOf, typedLimits } from './limit-fields.js';
 
@@ -56,7 +56,6 @@ export function PlanView({ name }: { name: string }) {
       <Loaded resource={plan} rows={4}>
         {(shown) => (
           <PlanForm
-            key={shown.version}
             plan={shown}
             save={async (input) => {
               const saved = await call((client) => client.admin.plans.put(name, input, { version: shown.version }));
@@ -111,11 +110,11 @@ interface PlanFormProps {
 }
 
 function PlanForm({ plan, save, children }: PlanFormProps) {
-  const [draft, setDraft] = useState(() => draftOf(plan));
-  const edit = (changes: Partial<Draft>) => {
-    setDraft({ ...draft, ...changes });
-  };
-  const { run, isRunning, error } = useAction(() => save(inputOf(draft)));
+  const { shown: draft, edit, saved } = useEdits(draftOf(plan));
+  const { run, isRunning, error } = useAction(async () => {
+    await save(inputOf(draft));
+    saved(draft);
+  });
   return (
     <Card title="What it allows">
       <Form onSubmit={() => void run()}>
