@@ -341,6 +341,13 @@ export default [
     tests: ['test/portal/forms.spec.ts'],
   },
   {
+    what: 'a time that exists twice is one that is past',
+    file: 'apps/portal/local-time.ts',
+    find: 'second !== undefined && first < now',
+    replace: 'false',
+    tests: ['test/portal/local-time.spec.ts'],
+  },
+  {
     what: 'a form sends what was not edited',
     file: 'apps/portal/hooks.ts',
     find: 'const changes = differing(edited, loaded);',
