@@ -2,6 +2,7 @@ import { effect, signal } from '@preact/signals';
 import type { AcceptedMessage, Message, NewMessage } from '#client/index.js';
 import { apiKey } from './connection.js';
 import { latestOf } from './live.js';
+import { forgetPending } from './once.js';
 import { departures } from './session.js';
 
 const FIRST_TEXT = 'Hello, Sluice';
@@ -22,8 +23,6 @@ export const orderingKey = signal('');
 /** The rows of the form, each with a number of its own. */
 export const metadata = signal<readonly { readonly row: number; readonly name: string; readonly value: string }[]>([]);
 export const sent = signal<readonly Sent[]>([]);
-/** A repetition after an unknown outcome has the same key, so that it creates no second message. */
-let idempotencyKey = '';
 
 effect(() => {
   if (departures.value > 0) discardDraft();
@@ -33,18 +32,13 @@ function discardDraft(): void {
   text.value = FIRST_TEXT;
   deliverAt.value = type.value = orderingKey.value = '';
   metadata.value = [];
-  changed();
+  forgetPending();
 }
 
 // The next key may be one of another account.
 effect(() => {
   if (apiKey.value === null) sent.value = [];
 });
-
-/** What is sent from now on is another message. */
-export function changed(): void {
-  idempotencyKey = '';
-}
 
 /** The optional fields that are filled in. */
 export function fieldsOfDraft(): Pick<NewMessage, 'type' | 'metadata' | 'orderingKey'> {
@@ -55,13 +49,6 @@ export function fieldsOfDraft(): Pick<NewMessage, 'type' | 'metadata' | 'orderin
     ...(values.length > 0 && { metadata: Object.fromEntries(values) }),
     ...(orderingKey.value !== '' && { orderingKey: orderingKey.value }),
   };
-}
-
-export function keyOfDraft(): string {
-  if (idempotencyKey === '') {
-    idempotencyKey = Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join('');
-  }
-  return idempotencyKey;
 }
 
 export function addSent(message: AcceptedMessage): void {

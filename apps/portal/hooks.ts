@@ -3,6 +3,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { RateLimitError, type Page } from '#client/index.js';
 import { pause, revival } from './connection.js';
 import { ordered } from './ordered.js';
+import { noteOpened } from './router.js';
 
 export interface Resource<T> {
   readonly data: T | null;
@@ -137,6 +138,29 @@ export function useAction<Arguments extends readonly unknown[]>(
   return { run, ...state };
 }
 
+export interface Opened<What> {
+  /** Null while nothing is open. */
+  readonly what: What | null;
+  readonly open: (what: What) => void;
+  /** Closes what was open when this was rendered: a late response may find another dialog in its place. */
+  readonly close: () => void;
+}
+
+/** Which dialog of a view is open. */
+export function useOpened<What>(): Opened<What> {
+  const [opened, setOpened] = useState<{ readonly what: What } | null>(null);
+  return {
+    what: opened?.what ?? null,
+    open: (what) => {
+      noteOpened();
+      setOpened({ what });
+    },
+    close: () => {
+      setOpened((last) => (last === opened ? null : last));
+    },
+  };
+}
+
 export interface Edits<Fields> {
   /** What the form shows: what is not edited follows what was loaded. */
   readonly shown: Fields;
@@ -144,27 +168,32 @@ export interface Edits<Fields> {
   readonly changed: Partial<Fields>;
   readonly isChanged: boolean;
   readonly edit: (fields: Partial<Fields>) => void;
-  /** Follows what was loaded again, such as after it was saved. */
-  readonly reset: () => void;
+  /** Follows what was loaded again, once what the form has shown is saved. What was edited since then stays. */
+  readonly saved: (shown: Fields) => void;
 }
 
 /** What is edited in a form that changes something. */
 export function useEdits<Fields extends object>(loaded: Fields): Edits<Fields> {
   const [edited, setEdited] = useState<Partial<Fields>>({});
-  const isSame = ([name, value]: [string, unknown]) =>
-    JSON.stringify(value) === JSON.stringify(loaded[name as keyof Fields]);
-  const changes = Object.entries(edited).filter((field) => !isSame(field));
+  const changes = differing(edited, loaded);
   return {
     shown: { ...loaded, ...edited },
-    changed: Object.fromEntries(changes) as Partial<Fields>,
-    isChanged: changes.length > 0,
+    changed: changes,
+    isChanged: Object.keys(changes).length > 0,
     edit: (fields) => {
       setEdited((last) => ({ ...last, ...fields }));
     },
-    reset: () => {
-      setEdited({});
+    saved: (shown) => {
+      setEdited((last) => differing(last, shown));
     },
   };
+}
+
+/** The fields that are not as in the other one. */
+function differing<Fields extends object>(fields: Partial<Fields>, other: Fields): Partial<Fields> {
+  const isSame = ([name, value]: [string, unknown]) =>
+    JSON.stringify(value) === JSON.stringify(other[name as keyof Fields]);
+  return Object.fromEntries(Object.entries(fields).filter((field) => !isSame(field))) as Partial<Fields>;
 }
 
 export interface ListResource<Item> extends Resource<Page<Item>> {

@@ -13,12 +13,13 @@ const ofThisMachine: OffsetAt = (at) => new Date(at).getTimezoneOffset();
 
 /**
  * The instant of a time such as `2026-11-21T09:30`, the value of a control for times. When clocks are changed, such a
- * time does not exist, or exists twice.
+ * time does not exist, or exists twice: the first one is meant, for as long as it is not past.
  */
 export function chosenTime(
   value: string,
   offsetAt: OffsetAt = ofThisMachine,
   zone: string = Intl.DateTimeFormat().resolvedOptions().timeZone,
+  now: number = Date.now(),
 ): Chosen {
   const shown = Date.parse(`${value}Z`);
   const candidates = [-DAY_MS, DAY_MS].map((days) => shown + offsetAt(shown + days) * MINUTE_MS);
@@ -26,11 +27,12 @@ export function chosenTime(
     .filter((at) => at - offsetAt(at) * MINUTE_MS === shown)
     .sort((a, b) => a - b);
   if (first === undefined) return { problem: `This time does not exist in ${zone}: clocks are changed then.` };
-  const at = new Date(first);
-  const note = `${inUtc(at)} (${offsetText(-offsetAt(first))} in ${zone}).`;
-  return second === undefined
-    ? { at, note }
-    : { at, note: `This time exists twice, because clocks are changed. The first one is meant: ${note}` };
+  const isPast = second !== undefined && first < now;
+  const at = new Date(isPast ? second : first);
+  const note = `${inUtc(at)} (${offsetText(-offsetAt(at.getTime()))} in ${zone}).`;
+  if (second === undefined) return { at, note };
+  const meant = isPast ? 'The first one is past, and the second one is meant' : 'The first one is meant';
+  return { at, note: `This time exists twice, because clocks are changed. ${meant}: ${note}` };
 }
 
 /** `2026-11-21 08:30 UTC` */

@@ -14,7 +14,15 @@ export const route = signal(parse(location.hash));
 addEventListener('hashchange', () => {
   linkToken.value = takeToken() ?? linkToken.value;
   route.value = parse(location.hash);
+  noteOpened();
 });
+
+/** How many views and dialogs were opened. */
+let opened = 0;
+
+export function noteOpened(): void {
+  opened++;
+}
 
 /** It belongs neither into the history nor on the screen. */
 function takeToken(): string | null {
@@ -36,12 +44,12 @@ export function open(to: string): void {
 
 /**
  * For an action that opens a view when it is done.
- * @returns opens the view, unless the visitor has opened another one since this call
+ * @returns opens the view, unless the visitor has opened another one, or a dialog, since this call
  */
 export function opener(go = open): (to: string) => void {
-  const began = route.peek();
+  const began = opened;
   return (to) => {
-    if (route.peek() === began) go(to);
+    if (opened === began) go(to);
   };
 }
 

@@ -63,6 +63,7 @@ describe('A page of the portal', () => {
   let answer: (path: string, method: string) => Answer | Promise<Answer>;
   let onPageShow: (event: { readonly persisted: boolean }) => void;
   let asked: string[];
+  let keysSent: (string | null)[];
   let tab: FakeStorage;
   let browser: FakeStorage;
 
@@ -84,15 +85,16 @@ describe('A page of the portal', () => {
 
   beforeEach(async () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
-    [answer, asked, tab, browser] = [serve, [], new FakeStorage(), new FakeStorage()];
+    [answer, asked, keysSent, tab, browser] = [serve, [], [], new FakeStorage(), new FakeStorage()];
     const globals = {
       BroadcastChannel: FakeChannel,
       window: { sessionStorage: tab, localStorage: browser },
       ...{ location: { origin: ORIGIN }, document: { querySelector: () => null, addEventListener: () => undefined } },
       addEventListener: (_name: string, listener: typeof onPageShow) => (onPageShow = listener),
-      fetch: async (url: string, { method }: { method: string }) => {
+      fetch: async (url: string, { method, headers }: { method: string; headers: Headers }) => {
         const path = new URL(url).pathname;
         asked.push(path);
+        keysSent.push(headers.get('idempotency-key'));
         const { status, body, retryAfter } = await answer(path, method);
         const more = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
         return new Response(JSON.stringify(body), { status, headers: more });
@@ -133,6 +135,17 @@ describe('A page of the portal', () => {
     expect([...tab.items, ...browser.everKept].join()).not.toContain('slc_');
     open = await load();
     expect([open.apiKey.value, open.account.value, open.isResuming.value]).toEqual([null, null, false]);
+  });
+
+  it('signs up once, also when the response was lost', async () => {
+    answer = () => {
+      throw new TypeError('Failed to fetch');
+    };
+    await expect(open.signUp('Acme')).rejects.toMatchObject({ code: 'connection_failed' });
+    answer = serve;
+    await open.signUp('Acme');
+    const [first, second] = keysSent;
+    expect([first, typeof first]).toEqual([second, 'string']);
   });
 
   it('keeps its state over a reload, also while requests are refused', async () => {
@@ -404,6 +417,64 @@ describe('A page of the portal', () => {
       expect([open.apiKey.value, open.scopes.value, open.notice.value]).toEqual([null, null, 'You are signed out.']);
     });
 
+    describe('whose response to a rotation is late,', () => {
+      const rotated = ok({ ...KEY, id: 'key_2', key: 'slc_next' });
+
+      /** A key that is refused in another tab before the response is there, and what that one does then. */
+      async function rotate(keep: boolean, act: (other: Portal) => Promise<void> | void = () => undefined) {
+        await open.signIn('slc_right', keep);
+        const others = [await openAnother(), await openAnother()] as const;
+        for (const other of others) await other.findScopes();
+        const { late, respond } = await slowly(() => open.rotateKey('key_1', 0));
+        answer = () => problem(401, 'unauthorized');
+        await expect(others[0].loadAccount()).rejects.toMatchObject({ status: 401 });
+        await act(others[0]);
+        answer = serve;
+        respond(rotated);
+        await late;
+        return others;
+      }
+
+      it.each([true, false])('goes on with the next key, as all others do (kept in the browser: %s)', async (keep) => {
+        for (const other of await rotate(keep)) {
+          expect([other.apiKey.value, other.isResuming.value, other.notice.value]).toEqual(['slc_next', true, '']);
+          await other.findScopes();
+          expect([other.can('messages:send'), other.isKept.value]).toEqual([true, keep]);
+        }
+        expect(browser.items.get('sluice.key')).toBe(keep ? 'slc_next' : undefined);
+      });
+
+      it.each<[string, string | null, (other: Portal) => Promise<void> | void]>([
+        [
+          'has signed out',
+          null,
+          (other) => {
+            other.signOut();
+          },
+        ],
+        [
+          'has another key',
+          'slc_other',
+          async (other) => {
+            answer = serve;
+            await other.signIn('slc_other');
+          },
+        ],
+      ])('changes nothing in one that %s meanwhile', async (_what, expected, act) => {
+        const [other] = await rotate(false, act);
+        expect(other.apiKey.value).toBe(expected);
+      });
+    });
+
+    it.each(['here', 'there'])('shows no first key any more that was replaced %s', async (where) => {
+      await open.signUp('Acme');
+      const other = await openAnother();
+      await other.findScopes();
+      answer = () => ok({ ...KEY, id: 'key_2', key: 'slc_next' });
+      await (where === 'here' ? open : other).rotateKey('key_1', 3_600);
+      expect([open.apiKey.value, open.firstKey.value]).toEqual(['slc_next', null]);
+    });
+
     it('has a session of its own with another key', async () => {
       await open.signIn('slc_right');
       const other = await openAnother();
@@ -546,13 +617,15 @@ describe('A page of the portal', () => {
     const message = (status: string, second: number) =>
       ({ id: 'msg_1', status, createdAt: at(0), updatedAt: at(second) }) as never;
 
-    it('has one idempotency key for it, and another for the next', () => {
-      const first = open.draft.keyOfDraft();
-      expect(open.draft.keyOfDraft()).toBe(first);
-      open.draft.changed();
-      const second = open.draft.keyOfDraft();
+    it('repeats nothing of the visitor before', async () => {
+      const { mayBeDone, once } = await import('./once.js');
+      await open.signIn('slc_right');
+      answer = () => problem(503, 'unavailable');
+      const content = { message: 'once' };
+      await once(content, () => open.call((client) => client.messages.send(content))).catch(() => undefined);
+      expect(mayBeDone(content)).toBe(true);
       open.signOut();
-      expect(new Set([first, second, open.draft.keyOfDraft()]).size).toBe(3);
+      expect(mayBeDone(content)).toBe(false);
     });
 
     const hear = (word: unknown) => FakeChannel.open[0]?.onmessage?.({ data: word });

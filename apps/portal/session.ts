@@ -15,6 +15,7 @@ import {
 } from './connection.js';
 import { showFirstKey } from './issued.js';
 import { isLeft, markLeft } from './left-keys.js';
+import { once } from './once.js';
 import { ordered } from './ordered.js';
 import { recall, remember } from './storage.js';
 import { listen, tell } from './tabs.js';
@@ -79,7 +80,9 @@ export const can = (scope: Scope): boolean => scopes.value?.has(scope) === true;
 /** The new key is kept before anything else can fail: nothing shows it again. */
 export async function signUp(name: string): Promise<void> {
   const isOver = endOfSession();
-  const { apiKey: issued } = await Sluice.signUp({ baseUrl: BASE_URL, maxTries: 1, name });
+  const { apiKey: issued } = await once({ name }, (idempotencyKey) =>
+    Sluice.signUp({ baseUrl: BASE_URL, maxTries: 1, name, fetch: fetchWith(idempotencyKey) }),
+  );
   if (isOver()) {
     // The session is another one by now, and has no place for it.
     showFirstKey(issued);
@@ -90,6 +93,14 @@ export async function signUp(name: string): Promise<void> {
   // Not awaited: the visitor may open another view meanwhile.
   void refreshAccount();
 }
+
+const fetchWith =
+  (idempotencyKey: string): typeof fetch =>
+  (url, init) => {
+    const headers = new Headers(init?.headers);
+    headers.set('idempotency-key', idempotencyKey);
+    return fetch(url, { ...init, headers });
+  };
 
 /** Signs in by a link to the portal, which works once. */
 export async function openLink(token: string, signal?: AbortSignal): Promise<void> {
@@ -125,9 +136,19 @@ function enter(issued: NewApiKey): void {
 }
 
 function begin(key: string, keep = false): void {
+  refusal = null;
   batch(() => {
     beginSession(key);
     isKept.value = keep;
+  });
+}
+
+/** With the key of another tab. */
+function resume(key: string, keep: boolean): void {
+  batch(() => {
+    begin(key, keep);
+    notice.value = '';
+    isResuming.value = true;
   });
 }
 
@@ -154,8 +175,16 @@ function switchKey({ key, id }: NewApiKey): void {
     markLeft(from, true);
     tell({ kind: 'switch', from, to: key, id });
   }
-  apiKey.value = key;
-  ownKeyId.value = id;
+  goOnWith(key, id);
+}
+
+/** A first key that was replaced works no more, or soon: the next one is shown where it was made. */
+function goOnWith(key: string, id: string): void {
+  batch(() => {
+    apiKey.value = key;
+    ownKeyId.value = id;
+    firstKey.value = null;
+  });
 }
 
 /** Keeps the key if it is valid. */
@@ -184,11 +213,16 @@ export function signOut(sentence = ''): void {
   }
 }
 
+/** The key that was refused last, while nobody has signed in or out since: another tab may just be replacing it. */
+let refusal: { readonly key: string; readonly isKept: boolean } | null = null;
+
 function refused(): void {
-  const key = apiKey.peek();
-  if (isKept.peek()) remember('localStorage', STORED, null);
+  const [key, keep] = [apiKey.peek(), isKept.peek()];
+  if (keep) remember('localStorage', STORED, null);
   end('Your API key no longer works: it was revoked or has expired. Sign in with another one.');
-  if (key !== null) tell({ kind: 'out', key, isRefused: true });
+  if (key === null) return;
+  refusal = { key, isKept: keep };
+  tell({ kind: 'out', key, isRefused: true });
 }
 
 function leave(sentence: string): void {
@@ -197,6 +231,7 @@ function leave(sentence: string): void {
 }
 
 function end(sentence: string): void {
+  refusal = null;
   batch(() => {
     endSession(sentence);
     scopes.value = null;
@@ -279,20 +314,12 @@ listen((word) => {
       share();
       return;
     case 'key':
-      if (key === null) {
-        batch(() => {
-          begin(word.key, word.isKept);
-          isResuming.value = true;
-        });
-      } else if (key === word.key) {
-        isKept.value = word.isKept;
-      }
+      if (key === null) resume(word.key, word.isKept);
+      else if (key === word.key) isKept.value = word.isKept;
       return;
     case 'switch':
-      if (key === word.from) {
-        apiKey.value = word.to;
-        ownKeyId.value = word.id;
-      }
+      if (key === word.from) goOnWith(word.to, word.id);
+      else if (refusal?.key === word.from) resume(word.to, refusal.isKept);
       return;
     case 'out':
       if (key !== word.key || !isSignedIn() || firstKey.peek() !== null || replacing > 0) return;

@@ -1,6 +1,8 @@
 const SESSION = 'apps/portal/session.ts';
 const CONNECTION = 'apps/portal/connection.ts';
 const DRAFT = 'apps/portal/draft.ts';
+const ONCE = 'apps/portal/once.ts';
+const ONCE_SPEC = 'apps/portal/once.spec.ts';
 const OPERATORS = 'apps/portal/operators/session.ts';
 const SPEC = 'apps/portal/session.spec.ts';
 const MESSAGE = 'apps/portal/views/messages/message.tsx';
@@ -87,6 +89,27 @@ export default [
     tests: [SPEC],
   },
   {
+    what: 'a tab whose key is refused while another one replaces it stays signed out',
+    file: SESSION,
+    find: '      else if (refusal?.key === word.from) resume(word.to, refusal.isKept);\n',
+    replace: '',
+    tests: [SPEC],
+  },
+  {
+    what: 'a tab that has signed out is signed in again by the next key of another one',
+    file: SESSION,
+    find: 'function end(sentence: string): void {\n  refusal = null;',
+    replace: 'function end(sentence: string): void {',
+    tests: [SPEC],
+  },
+  {
+    what: 'a first key is shown after it was replaced',
+    file: SESSION,
+    find: 'ownKeyId.value = id;\n    firstKey.value = null;',
+    replace: 'ownKeyId.value = id;',
+    tests: [SPEC],
+  },
+  {
     what: 'a tab that shows a page elsewhere stays signed in',
     file: SESSION,
     find: '    markLeft(key, true);\n    tell',
@@ -123,17 +146,24 @@ export default [
   },
   {
     what: 'a message that is sent again is another one',
-    file: DRAFT,
-    find: "if (idempotencyKey === '') {",
-    replace: "if (idempotencyKey !== '-') {",
-    tests: [SPEC],
+    file: ONCE,
+    find: 'const key = before ?? randomKey();',
+    replace: 'const key = randomKey();',
+    tests: [ONCE_SPEC],
+  },
+  {
+    what: 'a refused repetition counts as the answer to what was sent first',
+    file: ONCE,
+    find: 'before === undefined && ',
+    replace: '',
+    tests: [ONCE_SPEC],
   },
   {
     what: 'the next message counts as the last one again',
-    file: DRAFT,
-    find: "export function changed(): void {\n  idempotencyKey = '';",
-    replace: 'export function changed(): void {',
-    tests: [SPEC],
+    file: ONCE,
+    find: '    pending.delete(sent);\n    return result;',
+    replace: '    return result;',
+    tests: [ONCE_SPEC],
   },
   {
     what: 'an event that comes late takes a message back',
@@ -297,10 +327,31 @@ export default [
     tests: [SPEC],
   },
   {
+    what: 'a late response closes the dialog that was opened next',
+    file: 'apps/portal/hooks.ts',
+    find: 'setOpened((last) => (last === opened ? null : last));',
+    replace: 'setOpened(null);',
+    tests: ['test/portal/late-responses.spec.ts'],
+  },
+  {
+    what: 'what is typed while a form is saved is lost',
+    file: 'apps/portal/hooks.ts',
+    find: 'setEdited((last) => differing(last, shown));',
+    replace: 'setEdited({});',
+    tests: ['test/portal/forms.spec.ts'],
+  },
+  {
+    what: 'a time that exists twice is one that is past',
+    file: 'apps/portal/local-time.ts',
+    find: 'second !== undefined && first < now',
+    replace: 'false',
+    tests: ['test/portal/local-time.spec.ts'],
+  },
+  {
     what: 'a form sends what was not edited',
     file: 'apps/portal/hooks.ts',
-    find: 'Object.entries(edited).filter((field) => !isSame(field))',
-    replace: 'Object.entries({ ...loaded, ...edited })',
+    find: 'const changes = differing(edited, loaded);',
+    replace: 'const changes = { ...loaded, ...edited };',
     tests: ['test/portal/forms.spec.ts'],
   },
 ];

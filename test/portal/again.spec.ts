@@ -76,6 +76,26 @@ describeUnless(missing)('In the portal, a message', () => {
     expect(page.url()).toContain(data[0]?.id ?? '');
   });
 
+  it('is sent again once, also when the response was lost and the dialog was left', async () => {
+    visitor.expects('502');
+    const { page } = visitor;
+    const { id } = await api.sent(account);
+    await visitor.visit(api.url, account.key, `#/messages/${id}`);
+    await page.route('**/messages', async (route) => route.fulfill({ response: await route.fetch(), status: 502 }), {
+      times: 1,
+    });
+    for (const isLost of [true, false]) {
+      await visitor.button('Send again').click();
+      await visitor.button('Send a new message').click();
+      if (isLost) {
+        await page.getByRole('alert').waitFor();
+        await page.keyboard.press('Escape');
+      }
+    }
+    await page.getByText(id).waitFor({ state: 'detached' });
+    expect((await api.ask(account, 'GET /messages')).body.data).toHaveLength(2);
+  });
+
   it.each(PROGRAMS)('is copied as %s without the key', async (program) => {
     const { page } = visitor;
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);

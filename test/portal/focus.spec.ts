@@ -1,5 +1,5 @@
 import { Fleet } from '../support/fleet.js';
-import type { Account } from '../support/api.js';
+import { accountForEach, OPERATOR, ownApi, type Account } from '../support/api.js';
 import { until } from '../support/processes.js';
 import { describeUnless } from '../support/skipping.js';
 import { missing, Visitor } from './visitor.js';
@@ -52,5 +52,79 @@ describeUnless(missing)('In the portal, the keyboard reaches nothing that is cov
       if (cover !== null) covered.push(cover);
     }
     expect(covered).toEqual([]);
+  });
+});
+
+describeUnless(missing)('In the portal, the focus', () => {
+  const api = ownApi();
+  const account = accountForEach(api);
+  const visitor = Visitor.forEach();
+  const FOCUSED = `document.activeElement.tagName + ' ' + (document.activeElement.value || document.activeElement.innerText)`;
+  const press = async (...names: string[]) => {
+    for (const name of names) await visitor.button(name).first().press('Enter');
+  };
+  const visitOperators = async (hash: string) => {
+    await visitor.page.addInitScript(`sessionStorage.setItem('sluice.operators-key', ${JSON.stringify(OPERATOR.key)})`);
+    await visitor.page.goto(`${api.managementUrl}/${hash}`);
+  };
+  const selectAll = async (status: string) => {
+    const body = { message: 'later', deliverAt: new Date(Date.now() + 3_600_000) };
+    await api.sent(account, { body });
+    await visitor.visit(api.url, account.key, `#/messages?status=${status}`);
+    await visitor.page.getByLabel('Select all that are shown').press('Space');
+  };
+
+  it.each<[string, string, () => Promise<void>]>([
+    [
+      'the heading, when a first key is stored',
+      'H1 Send',
+      async () => {
+        await visitor.page.goto(api.url);
+        await visitor.page.getByLabel('Name of the account').fill('Acme');
+        await visitor.page.keyboard.press('Enter');
+        await press('I have stored it', 'Yes, it is stored');
+      },
+    ],
+    [
+      'the heading, when nothing is selected any more',
+      'H1 Messages',
+      async () => {
+        await selectAll('queued');
+        await press('Clear');
+      },
+    ],
+    [
+      'what ends a dialog, when all is done in it',
+      'BUTTON Done',
+      async () => {
+        await selectAll('queued');
+        await press('Cancel', 'Cancel them');
+      },
+    ],
+    [
+      'the heading, when there is no more to load',
+      'H1 Accounts',
+      async () => {
+        for (let number = 0; number < 26; number++) {
+          await api.ask(OPERATOR, 'POST /admin/accounts', { name: `number ${number}` });
+        }
+        await visitOperators('#/accounts?name=number');
+        await press('Load more');
+      },
+    ],
+    [
+      'a name that is saved and is the heading as well',
+      'INPUT Renamed',
+      async () => {
+        await visitOperators(`#/accounts/${account.id}`);
+        await visitor.page.getByLabel('Name', { exact: true }).fill('Renamed');
+        await visitor.page.keyboard.press('Enter');
+        await visitor.page.getByRole('heading', { name: 'Renamed' }).waitFor();
+      },
+    ],
+  ])('is at %s', async (_where, expected, act) => {
+    visitor.page.setDefaultTimeout(15_000);
+    await act();
+    await until(async () => (await visitor.page.evaluate(FOCUSED)) === expected);
   });
 });

@@ -125,4 +125,65 @@ describeUnless(missing)('A form', () => {
     else await page.getByText('is changed.').first().waitFor();
     expect(await form.now()).toMatchObject(form.expected);
   });
+
+  it.each([
+    ['the name of the account', () => openSettings(), 'Name', 'Rename'],
+    ['an external id', openAccount, 'External id', 'Save the name'],
+    ['a limit of an account', openAccount, 'Requests a minute', 'Save'],
+    ['a plan', openPlan, 'Endpoints', 'Save'],
+  ] as const)('that changes %s keeps what is typed while it is saved, and can be saved again', async (...form) => {
+    const { page } = visitor;
+    const [, openForm, label, save] = form;
+    await openForm();
+    const field = page.getByLabel(label, { exact: true });
+    const change = await saveSlowly(async () => {
+      await field.fill('70');
+      await visitor.button(save).click();
+    });
+    await field.fill('71');
+    await change();
+    expect(await field.inputValue()).toBe('71');
+    const again = page.waitForRequest((request) => (request.postData() ?? '').includes('71'));
+    await visitor.button(save).click();
+    await again;
+  });
+
+  it('that changes the way of delivery keeps what is chosen while it is saved', async () => {
+    const { page } = visitor;
+    await openSettings();
+    const choose = (title: string) => page.getByRole('radio', { name: title }).check();
+    const change = await saveSlowly(async () => {
+      await choose('Pull');
+      await visitor.button('Save').click();
+    });
+    await choose('Worker');
+    await change();
+    expect(await page.getByRole('radio', { name: 'Worker' }).isChecked()).toBe(true);
+  });
+
+  const openSettings = () => open(`${api.url}/#/settings`);
+
+  /** @returns lets the response to what was saved arrive */
+  async function saveSlowly(act: () => Promise<void>): Promise<() => Promise<void>> {
+    const { page } = visitor;
+    let answer = (): void => undefined;
+    const held = new Promise<void>((resolve) => (answer = resolve));
+    let isHeld = false;
+    await page.route(
+      () => true,
+      async (route) => {
+        if (isHeld || !['PATCH', 'PUT'].includes(route.request().method())) return route.fallback();
+        isHeld = true;
+        const response = await route.fetch();
+        await held;
+        return route.fulfill({ response });
+      },
+    );
+    await act();
+    await until(() => isHeld);
+    return async () => {
+      answer();
+      await page.locator('.toast').waitFor();
+    };
+  }
 });

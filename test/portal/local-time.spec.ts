@@ -10,7 +10,7 @@ function offsetsOf(timeZone: string): (at: number) => number {
   };
 }
 
-const chosen = (zone: string, value: string) => chosenTime(value, offsetsOf(zone), zone);
+const chosen = (zone: string, value: string, now = 0) => chosenTime(value, offsetsOf(zone), zone, now);
 
 describe('A time that is chosen in the portal', () => {
   it.each([
@@ -64,6 +64,24 @@ describe('A time that is chosen in the portal', () => {
     expect(instant).toEqual(new Date(at));
     expect(note).toMatch(/^This time exists twice, because clocks are changed\. The first one is meant: /);
     expect(note).toContain(offset);
+  });
+
+  it.each([
+    ['Europe/Berlin', '2026-10-25T02:30', '2026-10-25T00:29:59.999Z', '2026-10-25T00:30:00.000Z', 'UTC+02:00'],
+    ['Europe/Berlin', '2026-10-25T02:30', '2026-10-25T00:30:00.000Z', '2026-10-25T00:30:00.000Z', 'UTC+02:00'],
+    ['Europe/Berlin', '2026-10-25T02:30', '2026-10-25T00:30:00.001Z', '2026-10-25T01:30:00.000Z', 'UTC+01:00'],
+    ['Europe/Berlin', '2026-10-25T02:30', '2026-10-25T01:10:00.000Z', '2026-10-25T01:30:00.000Z', 'UTC+01:00'],
+    ['Europe/Berlin', '2026-10-25T02:30', '2026-10-25T02:00:00.000Z', '2026-10-25T01:30:00.000Z', 'UTC+01:00'],
+    ['America/New_York', '2026-11-01T01:30', '2026-11-01T06:00:00.000Z', '2026-11-01T06:30:00.000Z', 'UTC−05:00'],
+    ['Australia/Lord_Howe', '2026-04-05T01:45', '2026-04-04T15:00:00.000Z', '2026-04-04T15:15:00.000Z', 'UTC+10:30'],
+    ['Europe/Berlin', '2026-10-25T03:00', '2026-10-25T03:00:00.000Z', '2026-10-25T02:00:00.000Z', 'UTC+01:00'],
+  ])('in %s, %s is at %s the one at %s', (zone, value, now, at, offset) => {
+    const { at: instant, note = '' } = chosen(zone, value, Date.parse(now));
+    expect(instant).toEqual(new Date(at));
+    expect(note).toContain(offset);
+    expect(note.includes('The first one is past, and the second one is meant')).toBe(
+      value !== '2026-10-25T03:00' && !at.startsWith('2026-10-25T00'),
+    );
   });
 
   it.each([

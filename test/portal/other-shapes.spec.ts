@@ -67,6 +67,24 @@ describeUnless(missing)('The portal', () => {
     }
   });
 
+  it('fits into a narrow window with the longest name that has no space', async () => {
+    const { page } = visitor;
+    page.setDefaultTimeout(15_000);
+    await page.setViewportSize({ width: 320, height: 640 });
+    const name = 'W'.repeat(100);
+    await api.ask(account.key, 'PATCH /account', { name });
+    await visitor.visit(api.url, account.key);
+    for (const view of ['overview', 'usage', 'settings', 'keys']) {
+      await page.evaluate(`location.hash = '#/${view}'`);
+      await page.locator(`.sidebar a[aria-current=page][href="#/${view}"]`).waitFor();
+      if (['overview', 'usage'].includes(view)) await page.locator('.lead', { hasText: name }).waitFor();
+      expect([view, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([view, 320]);
+    }
+    await visitOperators(`#/accounts/${account.id}`);
+    await page.getByRole('heading', { name }).waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
+  });
+
   it('deletes an account whose name has any white space once it is typed as it is shown', async () => {
     const { page } = visitor;
     page.setDefaultTimeout(15_000);

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { MessageStatus } from '#client/index.js';
 import { formatRelative, formatTime } from '../format.js';
 import { useNow } from '../hooks.js';
@@ -24,13 +24,18 @@ addEventListener('focusin', ({ target }) => {
   focused = target instanceof Element ? target : null;
 });
 
-const isFocusLost = () => focused !== null && !focused.isConnected && document.activeElement === document.body;
+// Wherever it was, such as beside the views: what takes the focus along goes without an event.
+new MutationObserver(() => {
+  if (focused !== null && !focused.isConnected && document.activeElement === document.body) focusHeading();
+}).observe(document.body, { childList: true, subtree: true });
 
+/** Where screen readers go on: at the heading of the view, unless a dialog covers it. */
 export function focusHeading(): void {
-  document.querySelector('h1')?.focus({ preventScroll: true });
+  const inDialog = document.querySelector<HTMLElement>('dialog[open] .actions button');
+  (inDialog ?? document.querySelector('h1'))?.focus({ preventScroll: true });
 }
 
-/** A view. Its heading gets the focus, so that screen readers begin there, also when what had it is gone. */
+/** A view. Its heading gets the focus once, so that screen readers begin there; its title may be another one by then. */
 export function Page({ title, tab = title, back, badge, lead, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   // At once: after the next frame, the visitor may have clicked already.
@@ -40,10 +45,7 @@ export function Page({ title, tab = title, back, badge, lead, actions, children 
   useLayoutEffect(() => {
     heading.current?.focus({ preventScroll: true });
     scrollTo(0, 0);
-  }, [title]);
-  useEffect(() => {
-    if (isFocusLost()) focusHeading();
-  });
+  }, []);
   return (
     <>
       <header class="page-header">

@@ -14,13 +14,13 @@ interface NameProps {
 
 /** Renames an account, and changes what the operator's own systems call it. */
 export function NameCard({ account, change }: NameProps) {
-  const { shown, changed, isChanged, edit, reset } = useEdits({
+  const { shown, changed, isChanged, edit, saved } = useEdits({
     name: account.name,
     externalId: account.externalId ?? '',
   });
   const { run, isRunning, error } = useAction(async () => {
     await change({ ...changed, ...(changed.externalId === '' && { externalId: null }) });
-    reset();
+    saved(shown);
     announce('The account is changed.');
   });
   return (

@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks';
 import type { OperatorsAccount, OperatorsAccountChanges } from '#client/index.js';
 import { announce } from '../components/announcer.js';
 import { Button } from '../components/button.js';
@@ -11,7 +10,7 @@ import { fieldError, Problem } from '../components/problem.js';
 import { UsageHistory } from '../components/charts/usage-history.js';
 import { call } from '../connection.js';
 import { formatNumber, formatTime } from '../format.js';
-import { useAction, useEdits, useResource } from '../hooks.js';
+import { useAction, useEdits, useOpened, useResource } from '../hooks.js';
 import { href } from '../router.js';
 import { NameCard } from './account-name.js';
 import { PlanBadge } from './accounts.js';
@@ -23,10 +22,7 @@ import { nameHidden } from '../hidden-characters.js';
 
 export function AccountView({ id }: { id: string }) {
   const account = useResource(() => call((client) => client.admin.accounts.get(id)), [id]);
-  const [asking, setAsking] = useState<'suspend' | 'delete' | null>(null);
-  const close = () => {
-    setAsking(null);
-  };
+  const { what: asking, open: ask, close } = useOpened<'suspend' | 'delete'>();
   const { data } = account;
   const change = (changes: OperatorsAccountChanges) =>
     account.change(() => call((client) => client.admin.accounts.update(id, changes)));
@@ -49,7 +45,7 @@ export function AccountView({ id }: { id: string }) {
             <Button
               look={data.suspended ? 'primary' : 'danger'}
               onClick={() => {
-                setAsking('suspend');
+                ask('suspend');
               }}
             >
               {data.suspended ? 'Resume' : 'Suspend'}
@@ -57,7 +53,7 @@ export function AccountView({ id }: { id: string }) {
             <Button
               look="danger"
               onClick={() => {
-                setAsking('delete');
+                ask('delete');
               }}
             >
               Delete
@@ -113,7 +109,7 @@ interface ChangeProps {
 }
 
 function PlanCard({ account, change }: ChangeProps) {
-  const { shown, changed, isChanged, edit, reset } = useEdits({ plan: account.plan, ...typedLimits(account.limits) });
+  const { shown, changed, isChanged, edit, saved } = useEdits({ plan: account.plan, ...typedLimits(account.limits) });
   const plans = useResource(allPlans, []);
   const isIndividual = plans.data?.find(({ name }) => name === shown.plan)?.limits === null;
   const isSame = isIndividual ? !isChanged : changed.plan === undefined;
@@ -123,7 +119,7 @@ function PlanCard({ account, change }: ChangeProps) {
     const current = isIndividual ? await call((client) => client.admin.accounts.get(account.id)) : null;
     const limits = current === null ? undefined : limitsOf({ ...typedLimits(current.limits), ...changed });
     await change({ plan: changed.plan, limits });
-    reset();
+    saved(shown);
     announce('The plan is changed.');
   });
   return (

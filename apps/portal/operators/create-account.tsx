@@ -7,30 +7,24 @@ import { Form } from '../components/form.js';
 import { fieldError, Problem } from '../components/problem.js';
 import { showFirstKey } from '../issued.js';
 import { call } from '../connection.js';
-import { useAction, useResource } from '../hooks.js';
+import { useAction, useOpened, useResource } from '../hooks.js';
 import { href, opener } from '../router.js';
 import { allPlans } from './plans.js';
 
 /** Creates an account, and shows its first key this once. */
 export function CreateAccount() {
-  const [isOpen, setIsOpen] = useState(false);
+  const { what: isOpen, open, close } = useOpened<true>();
   return (
     <>
       <Button
         look="primary"
         onClick={() => {
-          setIsOpen(true);
+          open(true);
         }}
       >
         Create an account
       </Button>
-      {isOpen && (
-        <CreateDialog
-          onClose={() => {
-            setIsOpen(false);
-          }}
-        />
-      )}
+      {isOpen && <CreateDialog onClose={close} />}
     </>
   );
 }

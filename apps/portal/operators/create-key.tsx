@@ -1,9 +1,9 @@
-import { useState } from 'preact/hooks';
 import { Button } from '../components/button.js';
 import { CreateKeyDialog } from '../components/keys/create-key.js';
 import { showOnce } from '../issued.js';
 import { SCOPES } from '../components/keys/key-row.js';
 import { call } from '../connection.js';
+import { useOpened } from '../hooks.js';
 
 const HINT = 'Give it to the owner of the account, by a way that nobody else reads.';
 
@@ -14,15 +14,12 @@ interface CreateKeyProps {
 
 /** Makes a key for an account, such as one that has lost its keys, and shows it this once. */
 export function CreateKeyButton({ accountId, onCreated }: CreateKeyProps) {
-  const [isOpen, setIsOpen] = useState(false);
-  const close = () => {
-    setIsOpen(false);
-  };
+  const { what: isOpen, open, close } = useOpened<true>();
   return (
     <>
       <Button
         onClick={() => {
-          setIsOpen(true);
+          open(true);
         }}
       >
         Create a key

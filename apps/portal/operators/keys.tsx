@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks';
 import type { ApiKey, Ban, List } from '#client/index.js';
 import { announce } from '../components/announcer.js';
 import { Button } from '../components/button.js';
@@ -8,7 +7,7 @@ import { Badge, Skeleton } from '../components/parts.js';
 import { Problem } from '../components/problem.js';
 import { call } from '../connection.js';
 import { formatMoment } from '../format.js';
-import { useAction, useList, useResource } from '../hooks.js';
+import { useAction, useList, useOpened, useResource } from '../hooks.js';
 import { CreateKeyButton } from './create-key.js';
 import { LiftButton } from './bans.js';
 import { More } from './more.js';
@@ -22,7 +21,7 @@ export function Keys({ accountId }: { accountId: string }) {
     [accountId],
   );
   const bans = useResource(() => call((client) => allOf(client.admin.bans.list({ accountId }))), [accountId]);
-  const [revoking, setRevoking] = useState<ApiKey | null>(null);
+  const { what: revoking, open: revoke, close } = useOpened<ApiKey>();
   const { data, error, isLoading, reload } = keys;
   const forgetBan = (keyId: string) => {
     bans.set((all) => all.filter((ban) => ban.keyId !== keyId));
@@ -52,7 +51,7 @@ export function Keys({ accountId }: { accountId: string }) {
                   look="danger"
                   label={`Revoke ${nameHidden(key.name)}`}
                   onClick={() => {
-                    setRevoking(key);
+                    revoke(key);
                   }}
                 >
                   Revoke
@@ -70,9 +69,7 @@ export function Keys({ accountId }: { accountId: string }) {
           onRevoked={() => {
             keys.set((page) => ({ ...page, data: page.data.filter(({ id }) => id !== revoking.id) }));
           }}
-          onClose={() => {
-            setRevoking(null);
-          }}
+          onClose={close}
         />
       )}
     </section>

@@ -12,7 +12,7 @@ import { Card, Page } from '../components/parts.js';
 import { fieldError, Problem } from '../components/problem.js';
 import { call } from '../connection.js';
 import { count } from '../format.js';
-import { useAction, useResource } from '../hooks.js';
+import { useAction, useEdits, useOpened, useResource } from '../hooks.js';
 import { href, opener, replace } from '../router.js';
 import { LimitFields, limitsOf, typedLimits } from './limit-fields.js';
 
@@ -34,7 +34,7 @@ interface Draft {
 
 export function PlanView({ name }: { name: string }) {
   const plan = useResource(() => call((client) => client.admin.plans.get(name)), [name]);
-  const [isAsking, setIsAsking] = useState(false);
+  const { what: isAsking, open, close } = useOpened<true>();
   return (
     <Page
       title={name}
@@ -45,7 +45,7 @@ export function PlanView({ name }: { name: string }) {
           <Button
             look="danger"
             onClick={() => {
-              setIsAsking(true);
+              open(true);
             }}
           >
             Delete
@@ -56,7 +56,6 @@ export function PlanView({ name }: { name: string }) {
       <Loaded resource={plan} rows={4}>
         {(shown) => (
           <PlanForm
-            key={shown.version}
             plan={shown}
             save={async (input) => {
               const saved = await call((client) => client.admin.plans.put(name, input, { version: shown.version }));
@@ -66,14 +65,7 @@ export function PlanView({ name }: { name: string }) {
           />
         )}
       </Loaded>
-      {isAsking && plan.data !== null && (
-        <DeleteDialog
-          plan={plan.data}
-          onClose={() => {
-            setIsAsking(false);
-          }}
-        />
-      )}
+      {isAsking && plan.data !== null && <DeleteDialog plan={plan.data} onClose={close} />}
     </Page>
   );
 }
@@ -118,11 +110,11 @@ interface PlanFormProps {
 }
 
 function PlanForm({ plan, save, children }: PlanFormProps) {
-  const [draft, setDraft] = useState(() => draftOf(plan));
-  const edit = (changes: Partial<Draft>) => {
-    setDraft({ ...draft, ...changes });
-  };
-  const { run, isRunning, error } = useAction(() => save(inputOf(draft)));
+  const { shown: draft, edit, saved } = useEdits(draftOf(plan));
+  const { run, isRunning, error } = useAction(async () => {
+    await save(inputOf(draft));
+    saved(draft);
+  });
   return (
     <Card title="What it allows">
       <Form onSubmit={() => void run()}>

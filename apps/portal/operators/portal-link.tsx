@@ -9,7 +9,7 @@ import { ScopesField } from '../components/keys/scopes-field.js';
 import { Problem } from '../components/problem.js';
 import { call } from '../connection.js';
 import { formatTime } from '../format.js';
-import { useAction } from '../hooks.js';
+import { useAction, useOpened } from '../hooks.js';
 
 /** The portal has no page for `messages:consume`. */
 const OFFERED: readonly Scope[] = ['messages:read', 'messages:send', 'account:manage'];
@@ -28,12 +28,12 @@ interface PortalLinkProps {
 
 /** Makes a link that opens the portal of an account, and shows it this once. */
 export function PortalLinkButton({ accountId, onCreated }: PortalLinkProps) {
-  const [isOpen, setIsOpen] = useState(false);
+  const { what: isOpen, open, close } = useOpened<true>();
   return (
     <>
       <Button
         onClick={() => {
-          setIsOpen(true);
+          open(true);
         }}
       >
         Create a portal link
@@ -42,7 +42,7 @@ export function PortalLinkButton({ accountId, onCreated }: PortalLinkProps) {
         <LinkDialog
           accountId={accountId}
           onCreated={(created) => {
-            setIsOpen(false);
+            close();
             showOnce({
               title: 'The link is created',
               what: 'portal link',
@@ -51,9 +51,7 @@ export function PortalLinkButton({ accountId, onCreated }: PortalLinkProps) {
             });
             onCreated();
           }}
-          onClose={() => {
-            setIsOpen(false);
-          }}
+          onClose={close}
         />
       )}
     </>

@@ -10,7 +10,7 @@ import { Loaded } from '../components/loaded.js';
 import { Badge, Empty, Page } from '../components/parts.js';
 import { call } from '../connection.js';
 import { formatTime } from '../format.js';
-import { useAction, useResource } from '../hooks.js';
+import { useAction, useOpened, useResource } from '../hooks.js';
 import { href, route } from '../router.js';
 import { showOnce } from '../issued.js';
 import { can, ownKeyId, rotateKey, signOut } from '../session.js';
@@ -23,15 +23,12 @@ const GRACES = [
   { label: 'In 7 days', value: 7 * 86_400 },
 ];
 
-type Opened = { readonly kind: 'create' } | { readonly kind: 'rotate' | 'revoke'; readonly key: ApiKey };
+type Asked = { readonly kind: 'create' } | { readonly kind: 'rotate' | 'revoke'; readonly key: ApiKey };
 
 export function KeysView() {
   const cursor = route.value.query.get('cursor') ?? undefined;
   const keys = useResource(() => call((client) => client.account.keys.list({ cursor }).page()), [cursor]);
-  const [opened, setOpened] = useState<Opened | null>(null);
-  const close = () => {
-    setOpened(null);
-  };
+  const { what: opened, open, close } = useOpened<Asked>();
   const closeAndReload = () => {
     close();
     keys.reload();
@@ -45,7 +42,7 @@ export function KeysView() {
           look="primary"
           icon="plus"
           onClick={() => {
-            setOpened({ kind: 'create' });
+            open({ kind: 'create' });
           }}
         >
           Create a key
@@ -63,7 +60,7 @@ export function KeysView() {
           ) : (
             <ul class="rows">
               {data.map((key) => (
-                <OwnKeyRow key={key.id} apiKey={key} onOpen={setOpened} />
+                <OwnKeyRow key={key.id} apiKey={key} onOpen={open} />
               ))}
             </ul>
           )
@@ -100,7 +97,7 @@ export function KeysView() {
   );
 }
 
-function OwnKeyRow({ apiKey, onOpen }: { apiKey: ApiKey; onOpen: (opened: Opened) => void }) {
+function OwnKeyRow({ apiKey, onOpen }: { apiKey: ApiKey; onOpen: (asked: Asked) => void }) {
   const { id, name, scopes } = apiKey;
   // A key can only rotate keys whose scopes it has itself.
   const canRotate = scopes.every(can);

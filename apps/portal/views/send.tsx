@@ -1,4 +1,4 @@
-import { ConnectionError, ServerError, type DeliveryMode } from '#client/index.js';
+import type { DeliveryMode } from '#client/index.js';
 import { announce } from '../components/announcer.js';
 import { Button } from '../components/button.js';
 import { Snippets } from '../components/messages/code.js';
@@ -10,21 +10,12 @@ import { DeliveryWarning } from '../components/settings/delivery-warning.js';
 import { Card, Page, Status } from '../components/parts.js';
 import { fieldError, Problem } from '../components/problem.js';
 import { apiKey, call, pause } from '../connection.js';
-import {
-  addSent,
-  advanceSent,
-  changed,
-  deliverAt,
-  fieldsOfDraft,
-  keyOfDraft,
-  sent,
-  text,
-  type Sent,
-} from '../draft.js';
+import { addSent, advanceSent, deliverAt, fieldsOfDraft, sent, text, type Sent } from '../draft.js';
 import { byteLength, formatMilliseconds, formatNumber, formatTime, previewOf } from '../format.js';
 import { useAction } from '../hooks.js';
 import { liveState, useMessageEvents } from '../live.js';
 import { chosenTime, localTime } from '../local-time.js';
+import { mayBeDone, once } from '../once.js';
 import { href } from '../router.js';
 import { account, can } from '../session.js';
 
@@ -43,19 +34,16 @@ export function SendView() {
   const time = deliverAt.value === '' ? null : chosenTime(deliverAt.value);
   const isInvalid = time?.problem !== undefined || metadataProblem() !== undefined || bytes > MAX_BYTES || bytes === 0;
   const isDisabled = pause.value !== null || isInvalid;
+  const content = { message: text.value, deliverAt: time?.at, ...fieldsOfDraft() };
 
   useMessageEvents((message) => {
     if (advanceSent(message) && message.status === 'delivered') announce('The message is delivered.');
   }, []);
 
   const { run, isRunning, error } = useAction(async () => {
-    const options = {
-      idempotencyKey: keyOfDraft(),
-      deliverAt: time?.at,
-      ...fieldsOfDraft(),
-    };
-    const message = await call((client) => client.messages.send(text.value, options));
-    changed();
+    const message = await once(content, (idempotencyKey) =>
+      call((client) => client.messages.send(content, { idempotencyKey })),
+    );
     announce('The message is stored.');
     addSent(message);
   });
@@ -84,7 +72,6 @@ export function SendView() {
                     required
                     value={text.value}
                     onInput={({ currentTarget }) => {
-                      changed();
                       text.value = currentTarget.value;
                     }}
                     onKeyDown={(event) => {
@@ -108,7 +95,6 @@ export function SendView() {
                     max={localTime(Date.now() + MAX_DELAY_DAYS * 86_400_000)}
                     value={deliverAt.value}
                     onInput={({ currentTarget }) => {
-                      changed();
                       deliverAt.value = currentTarget.value;
                     }}
                   />
@@ -116,7 +102,7 @@ export function SendView() {
               </Field>
               <MessageFields error={error} />
               <Problem error={error} fields={['/message', '/deliverAt', ...MESSAGE_FIELDS]} />
-              {isOutcomeUnknown(error) && (
+              {!isRunning && mayBeDone(content) && (
                 <p class="hint">The message may be stored. Send it again: that creates no second one.</p>
               )}
               <div class="actions">
@@ -184,8 +170,4 @@ function SentMessage({ sent: { message, steps } }: { sent: Sent }) {
       </ol>
     </li>
   );
-}
-
-function isOutcomeUnknown(error: unknown): boolean {
-  return error instanceof ConnectionError || (error instanceof ServerError && error.code !== 'storage_full');
 }

@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks';
 import { announce } from '../components/announcer.js';
 import { Button } from '../components/button.js';
 import { Field } from '../components/field.js';
@@ -11,7 +10,7 @@ import { Pausing } from '../components/shell/paused.js';
 import { KeepSignedIn } from '../components/welcome/keep-signed-in.js';
 import { pause } from '../connection.js';
 import { formatTime } from '../format.js';
-import { useAction, useResource } from '../hooks.js';
+import { useAction, useEdits, useResource } from '../hooks.js';
 import { account, changeAccount, isKept, keepSignedIn, loadAccount } from '../session.js';
 
 export function SettingsView() {
@@ -49,14 +48,13 @@ export function SettingsView() {
 }
 
 function NameForm({ name }: { name: string }) {
-  const [edited, setEdited] = useState<string | null>(null);
-  const shown = edited ?? name;
+  const { shown, changed, isChanged, edit, saved } = useEdits({ name });
   const { run, isRunning, error } = useAction(async () => {
-    await changeAccount({ name: shown });
-    setEdited(null);
+    await changeAccount(changed);
+    saved(shown);
     announce('The account is renamed.');
   });
-  const isDisabled = shown === name || pause.value !== null;
+  const isDisabled = !isChanged || pause.value !== null;
   return (
     <Form
       onSubmit={() => {
@@ -69,9 +67,9 @@ function NameForm({ name }: { name: string }) {
             {...tied}
             required
             autocomplete="organization"
-            value={shown}
+            value={shown.name}
             onInput={({ currentTarget }) => {
-              setEdited(currentTarget.value);
+              edit({ name: currentTarget.value });
             }}
           />
         )}

@@ -1,14 +1,13 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import { hrefOf, idIn } from '../../finding.js';
-import { open } from '../../router.js';
+import { useOpened } from '../../hooks.js';
+import { open as openView } from '../../router.js';
 import { Dialog } from '../dialog.js';
 import { Icon } from '../icon.js';
 import { Fact, Facts } from '../parts.js';
 import type { Place } from '../shell/shell.js';
 import { hasKeys, LIST_KEYS } from './keys.js';
 import { Palette } from './palette.js';
-
-type Opened = 'palette' | 'help';
 
 const isTyping = ({ target }: Event) =>
   target instanceof Element && target.closest('input:not([type=checkbox]), textarea, select') !== null;
@@ -18,25 +17,22 @@ const isInDialog = () => document.querySelector('dialog[open]') !== null;
 
 /** What keys and pasting do everywhere, and a button for those without a keyboard. */
 export function Shortcuts({ places }: { places: readonly Place[] }) {
-  const [opened, setOpened] = useState<Opened | null>(null);
-  const close = () => {
-    setOpened(null);
-  };
+  const { what: opened, open, close } = useOpened<'palette' | 'help'>();
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (isInDialog()) return;
       const hasModifier = event.ctrlKey || event.metaKey || event.altKey;
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
         event.preventDefault();
-        setOpened('palette');
+        open('palette');
       } else if (!hasModifier && hasKeys.value && !isTyping(event)) {
-        if (event.key === '?') setOpened('help');
+        if (event.key === '?') open('help');
         else LIST_KEYS[event.key]?.();
       }
     };
     const paste = (event: ClipboardEvent) => {
       const id = idIn(event.clipboardData?.getData('text') ?? '');
-      if (id !== undefined && !isTyping(event) && !isInDialog()) open(hrefOf(id));
+      if (id !== undefined && !isTyping(event) && !isInDialog()) openView(hrefOf(id));
     };
     addEventListener('keydown', press);
     addEventListener('paste', paste);
@@ -52,7 +48,7 @@ export function Shortcuts({ places }: { places: readonly Place[] }) {
         class="docs-link"
         aria-keyshortcuts="Control+K"
         onClick={() => {
-          setOpened('palette');
+          open('palette');
         }}
       >
         <Icon name="find" /> <span>Find</span> <kbd aria-hidden="true">Ctrl K</kbd>

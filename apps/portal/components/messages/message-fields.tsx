@@ -1,6 +1,6 @@
 import { useRef } from 'preact/hooks';
 import type { Message } from '#client/index.js';
-import { changed, metadata, orderingKey, type } from '../../draft.js';
+import { metadata, orderingKey, type } from '../../draft.js';
 import { beginning } from '../../format.js';
 import { nameHidden } from '../../hidden-characters.js';
 import { Button, IconButton } from '../button.js';
@@ -81,7 +81,6 @@ function WordField({ word, ...field }: WordFieldProps) {
           spellcheck={false}
           value={word.value}
           onInput={({ currentTarget }) => {
-            changed();
             word.value = currentTarget.value;
           }}
         />
@@ -95,7 +94,6 @@ let lastRow = 0;
 function MetadataRows({ error }: { error: string | undefined }) {
   const rows = useRef<HTMLDivElement>(null);
   const edit = (row: number, change: { readonly name?: string; readonly value?: string }) => {
-    changed();
     metadata.value = metadata.value.map((one) => (one.row === row ? { ...one, ...change } : one));
   };
   const add = () => {
@@ -106,7 +104,6 @@ function MetadataRows({ error }: { error: string | undefined }) {
     });
   };
   const remove = (row: number) => {
-    changed();
     metadata.value = metadata.value.filter((one) => one.row !== row);
     rows.current?.querySelector<HTMLElement>('.add button')?.focus();
   };

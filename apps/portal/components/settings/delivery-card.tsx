@@ -1,7 +1,6 @@
-import { useState } from 'preact/hooks';
 import type { DeliveryMode } from '#client/index.js';
 import { pause } from '../../connection.js';
-import { useAction } from '../../hooks.js';
+import { useAction, useEdits } from '../../hooks.js';
 import { account, changeAccount } from '../../session.js';
 import { announce } from '../announcer.js';
 import { Button } from '../button.js';
@@ -17,19 +16,18 @@ const MODES: Readonly<Record<DeliveryMode, { readonly title: string; readonly te
 };
 
 export function DeliveryCard() {
-  const current = account.value?.delivery;
-  const [chosen, setChosen] = useState<DeliveryMode | null>(null);
-  const mode = chosen ?? current;
+  const { shown, isChanged, edit, saved } = useEdits({ delivery: account.value?.delivery });
+  const mode = shown.delivery;
   const { run, isRunning, error } = useAction(async (delivery: DeliveryMode) => {
     await changeAccount({ delivery });
-    setChosen(null);
+    saved(shown);
     announce(`New messages are delivered this way: ${MODES[delivery].title}.`);
   });
   return (
     <Card title="How your messages are delivered">
       <Form
         onSubmit={() => {
-          if (mode !== undefined && mode !== current) void run(mode);
+          if (mode !== undefined && isChanged) void run(mode);
         }}
       >
         <fieldset class="modes">
@@ -41,7 +39,7 @@ export function DeliveryCard() {
                 name="delivery"
                 checked={name === mode}
                 onChange={() => {
-                  setChosen(name as DeliveryMode);
+                  edit({ delivery: name as DeliveryMode });
                 }}
               />
               <span>
@@ -55,7 +53,7 @@ export function DeliveryCard() {
           <DeliveryWarning mode={mode} />
         </div>
         <div class="actions">
-          <Button type="submit" isBusy={isRunning} isDisabled={mode === current || pause.value !== null}>
+          <Button type="submit" isBusy={isRunning} isDisabled={!isChanged || pause.value !== null}>
             Save
           </Button>
           <span class="hint">A change applies to messages that are accepted from then on.</span>

@@ -10,7 +10,7 @@ import { Badge, Card, Fact, Facts, Id, Page } from '../../components/parts.js';
 import { Problem } from '../../components/problem.js';
 import { call } from '../../connection.js';
 import { count, formatMilliseconds, formatTime } from '../../format.js';
-import { useAction, useResource } from '../../hooks.js';
+import { useAction, useOpened, useResource } from '../../hooks.js';
 import { href, opener, replace } from '../../router.js';
 import { showOnce } from '../../issued.js';
 import { VERIFY_SNIPPET } from '../../snippets.js';
@@ -36,14 +36,11 @@ const PERIODS = [
   { label: 'The last 7 days', value: 7 * 24 },
 ];
 
-type Opened = 'settings' | 'rotate' | 'replay' | 'delete';
+type Asked = 'settings' | 'rotate' | 'replay' | 'delete';
 
 export function EndpointView({ id }: { id: string }) {
   const endpoint = useResource(() => call((client) => client.endpoints.get(id)), [id]);
-  const [opened, setOpened] = useState<Opened | null>(null);
-  const close = () => {
-    setOpened(null);
-  };
+  const { what: opened, open, close } = useOpened<Asked>();
   const toggle = useAction(async (enabled: boolean) => {
     await endpoint.change(() => call((client) => client.endpoints.update(id, { enabled })));
     announce(enabled ? 'The endpoint is enabled.' : 'The endpoint is disabled.');
@@ -78,7 +75,7 @@ export function EndpointView({ id }: { id: string }) {
                 <div class="actions">
                   <Button
                     onClick={() => {
-                      setOpened('settings');
+                      open('settings');
                     }}
                   >
                     Edit
@@ -86,7 +83,7 @@ export function EndpointView({ id }: { id: string }) {
                   {shown.enabled && (
                     <Button
                       onClick={() => {
-                        setOpened('replay');
+                        open('replay');
                       }}
                     >
                       Replay messages
@@ -94,7 +91,7 @@ export function EndpointView({ id }: { id: string }) {
                   )}
                   <Button
                     onClick={() => {
-                      setOpened('rotate');
+                      open('rotate');
                     }}
                   >
                     Rotate the secret
@@ -102,7 +99,7 @@ export function EndpointView({ id }: { id: string }) {
                   <Button
                     look="danger"
                     onClick={() => {
-                      setOpened('delete');
+                      open('delete');
                     }}
                   >
                     Delete

@@ -16,7 +16,7 @@ import { Badge, Empty, Page, Skeleton, Time } from '../../components/parts.js';
 import { Problem } from '../../components/problem.js';
 import { call } from '../../connection.js';
 import { loadEndpoints } from '../../endpoints.js';
-import { useAction, useResource } from '../../hooks.js';
+import { useAction, useOpened, useResource } from '../../hooks.js';
 import { href } from '../../router.js';
 import { showOnce } from '../../issued.js';
 import { account } from '../../session.js';
@@ -25,14 +25,14 @@ import { nameHidden } from '../../hidden-characters.js';
 
 export function EndpointsView() {
   const endpoints = useResource(loadEndpoints, []);
-  const [isCreating, setIsCreating] = useState(false);
+  const creating = useOpened<true>();
   const isDisabled = endpoints.error instanceof SluiceError && endpoints.error.code === 'webhooks_disabled';
   const create = (
     <Button
       look="primary"
       icon="plus"
       onClick={() => {
-        setIsCreating(true);
+        creating.open(true);
       }}
     >
       Add an endpoint
@@ -83,13 +83,11 @@ export function EndpointsView() {
           ))}
         </ul>
       )}
-      {isCreating && (
+      {creating.what && (
         <CreateDialog
-          onClose={() => {
-            setIsCreating(false);
-          }}
+          onClose={creating.close}
           onCreated={() => {
-            setIsCreating(false);
+            creating.close();
             endpoints.reload();
           }}
         />

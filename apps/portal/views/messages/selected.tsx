@@ -3,6 +3,7 @@ import type { Endpoint, Message } from '#client/index.js';
 import { Button } from '../../components/button.js';
 import { endpointName } from '../../components/messages/deliveries.js';
 import { count } from '../../format.js';
+import { useOpened } from '../../hooks.js';
 import { hrefOf } from '../../finding.js';
 import type { Filter } from './filter.js';
 import type { Selection } from './selection.js';
@@ -24,7 +25,7 @@ interface SelectedProps {
 /** What can be done with the rows that are selected, or with all that match. */
 export function Selected({ messages, selection, filter, endpoint, hasMore }: SelectedProps) {
   const [isAll, setIsAll] = useState(false);
-  const [opened, setOpened] = useState<Work | null>(null);
+  const { what: opened, open, close } = useOpened<Work>();
   const chosen = messages.filter(({ id }) => selection.ids.has(id));
   const fits = (work: Work) =>
     isAll ? canDoAll(work, filter) : work !== 'replay' && chosen.some(({ status }) => status === NEEDED[work]);
@@ -52,7 +53,7 @@ export function Selected({ messages, selection, filter, endpoint, hasMore }: Sel
           key={work}
           look={work === 'cancel' ? 'danger' : 'primary'}
           onClick={() => {
-            setOpened(work);
+            open(work);
           }}
         >
           {LABELS[work]}
@@ -74,7 +75,7 @@ export function Selected({ messages, selection, filter, endpoint, hasMore }: Sel
           of={isAll ? filter : chosen}
           endpoint={endpoint === null ? undefined : endpointName(endpoint)}
           onClose={() => {
-            setOpened(null);
+            close();
             clear();
           }}
         />

@@ -1,45 +1,38 @@
-import { useRef, useState } from 'preact/hooks';
 import type { Message } from '#client/index.js';
 import { announce } from '../../components/announcer.js';
 import { Button, CopyButton } from '../../components/button.js';
 import { ConfirmDialog } from '../../components/confirm-dialog.js';
 import { Card } from '../../components/parts.js';
 import { BASE_URL, call } from '../../connection.js';
-import { useAction } from '../../hooks.js';
+import { useAction, useOpened } from '../../hooks.js';
+import { once } from '../../once.js';
 import { href, opener } from '../../router.js';
 import { contentOf, programFor, PROGRAMS } from './again.js';
 
 export function SendAgain({ message }: { message: Message }) {
-  const [isAsking, setIsAsking] = useState(false);
+  const { what: isAsking, open, close } = useOpened<true>();
   return (
     <>
       <Button
         icon="send"
         onClick={() => {
-          setIsAsking(true);
+          open(true);
         }}
       >
         Send again
       </Button>
-      {isAsking && (
-        <SendAgainDialog
-          message={message}
-          onClose={() => {
-            setIsAsking(false);
-          }}
-        />
-      )}
+      {isAsking && <SendAgainDialog message={message} onClose={close} />}
     </>
   );
 }
 
 function SendAgainDialog({ message, onClose }: { message: Message; onClose: () => void }) {
-  // A repetition after an unknown outcome creates no second message.
-  const idempotencyKey = useRef(`again-${message.id}-${Date.now()}`);
   const send = useAction(async () => {
     const openNew = opener();
     const content = contentOf(message);
-    const { id } = await call((client) => client.messages.send(content, { idempotencyKey: idempotencyKey.current }));
+    const { id } = await once([message.id, content], (idempotencyKey) =>
+      call((client) => client.messages.send(content, { idempotencyKey })),
+    );
     announce('The message is sent again, as a new one.');
     onClose();
     openNew(href(`messages/${id}`));
