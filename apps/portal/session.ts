@@ -254,6 +254,12 @@ export function changeAccount(changes: AccountChanges): Promise<Account> {
   return settle(() => call((client) => client.account.update(changes)));
 }
 
+/** Loads this together with the account, which others may have changed. */
+export async function withAccount<T>(load: () => Promise<T>): Promise<T> {
+  const [loaded] = await Promise.all([load(), loadAccount()]);
+  return loaded;
+}
+
 /** Without it, only names are missing. */
 async function refreshAccount(): Promise<void> {
   if (can('account:manage')) await loadAccount().catch(() => undefined);

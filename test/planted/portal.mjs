@@ -61,6 +61,13 @@ export default [
     tests: [SPEC],
   },
   {
+    what: 'the overview looks for failing endpoints by what was known of the account',
+    file: 'apps/portal/views/overview.tsx',
+    find: "loadAccount().then(({ delivery }) => (delivery === 'webhooks' ? loadEndpoints() : [])),",
+    replace: "account.value?.delivery === 'webhooks' ? loadEndpoints() : [],",
+    tests: ['test/portal/overview.spec.ts'],
+  },
+  {
     what: 'what a proxy responded to during an outage is not loaded again',
     file: CONNECTION,
     find: '    if (isForeign(error)) leave(error);\n',
