@@ -5,7 +5,7 @@ import {
   RateLimitError,
   ServerError,
   Sluice,
-  type SluiceError,
+  SluiceError,
   type RateLimit,
 } from '#client/index.js';
 
@@ -39,7 +39,8 @@ export const apiKey = signal<string | null>(null);
 /** A sentence for the page where visitors sign in: why they are there. */
 export const notice = signal('');
 export const pause = signal<Pause | null>(null);
-export const isAway = signal(false);
+/** Why nobody is reached; null while the API responds. */
+export const outage = signal<SluiceError | null>(null);
 export const rateLimit = signal<RateLimit | null>(null);
 /** Changes when requests can succeed again: after an outage or a pause. */
 export const revival = signal(0);
@@ -115,7 +116,7 @@ export function beginSession(key: string | null): void {
     apiKey.value = key;
     pause.value = null;
     rateLimit.value = null;
-    isAway.value = false;
+    outage.value = null;
   });
 }
 
@@ -126,14 +127,28 @@ export function endSession(sentence: string): void {
 }
 
 export async function lookAgain(): Promise<void> {
-  await call(async (client) => kind?.probe(client)).catch(() => undefined);
+  await call(async (client) => kind?.probe(client)).catch((error: unknown) => {
+    if (isForeign(error)) leave(error);
+  });
 }
 
 function note(error: unknown): void {
-  if (error instanceof AuthenticationError) kind?.onRefused();
+  if (isKeyRefused(error)) kind?.onRefused();
   else if (error instanceof RateLimitError) holdBack(error);
-  else if (error instanceof ConnectionError || isApiAway(error)) leave();
+  else if (error instanceof ConnectionError || isApiAway(error)) leave(error);
+  // It may concern this request only: the next one decides.
+  else if (isForeign(error)) probeIn(0);
   else back();
+}
+
+/** Whether a proxy, or anything else in front of Sluice, has responded in its place. */
+export function isForeign(error: unknown): error is SluiceError {
+  return error instanceof SluiceError && error.code === 'unexpected_response';
+}
+
+/** A proxy that asks for a sign-in of its own says nothing about the key. */
+export function isKeyRefused(error: unknown): boolean {
+  return error instanceof AuthenticationError && !isForeign(error);
 }
 
 /** How long a refusal asks to wait. */
@@ -150,26 +165,30 @@ function holdBack(error: RateLimitError): void {
   }, milliseconds + 250);
 }
 
-function isApiAway(error: unknown): boolean {
+function isApiAway(error: unknown): error is ServerError {
   return kind?.outlivesApi === true && error instanceof ServerError && error.code === 'unavailable';
 }
 
 /** Probes until the API responds, with any status. */
-function leave(): void {
-  isAway.value = true;
+function leave(error: SluiceError): void {
+  outage.value = error;
+  probeIn(PROBE_MS);
+}
+
+function probeIn(milliseconds: number): void {
   clearTimeout(nextProbe);
-  nextProbe = setTimeout(() => void probe(), PROBE_MS);
+  nextProbe = setTimeout(() => void probe(), milliseconds);
 }
 
 async function probe(): Promise<void> {
   await lookAgain();
   // Nothing is sent during a pause.
-  if (isAway.value) leave();
+  if (outage.value !== null) leave(outage.value);
 }
 
 function back(): void {
-  if (!isAway.value) return;
-  isAway.value = false;
+  if (outage.value === null) return;
+  outage.value = null;
   clearTimeout(nextProbe);
   revival.value++;
 }

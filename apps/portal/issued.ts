@@ -21,6 +21,11 @@ export function showOnce(one: Issued): void {
   issued.value = [...issued.value, one];
 }
 
+/** For a secret that works no more. */
+export function withdraw(secret: string): void {
+  issued.value = issued.value.filter((one) => one.secret !== secret);
+}
+
 /** The first key of an account that has just been created. */
 export function showFirstKey({ key }: NewApiKey, onStored?: () => void): void {
   const hint = 'It is the first key of the account, and has all scopes.';

@@ -18,6 +18,8 @@ describe('The stream of a page', () => {
   const EVENT = 'id: 7-8-9\nevent: message.queued\ndata: {"id":"msg_1","updatedAt":"2026-01-01T00:00:00Z"}\n\n';
 
   let page: FakeDocument;
+  /** Takes the place of the next stream. */
+  let refusal: Response | null;
   /** Of each stream: where it began, and whether it is open. */
   let streams: { readonly after: string | null; isOpen: boolean }[];
   const areOpen = () => streams.map(({ isOpen }) => isOpen);
@@ -26,7 +28,7 @@ describe('The stream of a page', () => {
   beforeEach(() => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
     jest.resetModules();
-    [page, streams] = [new FakeDocument(), []];
+    [page, streams, refusal] = [new FakeDocument(), [], null];
     const nothing = { getItem: () => null, setItem: () => undefined, removeItem: () => undefined };
     const globals = {
       BroadcastChannel: undefined,
@@ -34,6 +36,11 @@ describe('The stream of a page', () => {
       ...{ location: { origin: 'https://portal.example.com' }, document: page, addEventListener: () => undefined },
       fetch: (url: string, { headers }: { headers: Headers }) => {
         if (!url.endsWith('/events')) return Promise.resolve(new Response(JSON.stringify(KEY)));
+        if (refusal !== null) {
+          const refused = Promise.resolve(refusal);
+          refusal = null;
+          return refused;
+        }
         const stream = { after: headers.get('last-event-id'), isOpen: true };
         streams.push(stream);
         const body = new ReadableStream({
@@ -81,6 +88,15 @@ describe('The stream of a page', () => {
     page.turn('visible');
     await pass(0);
     expect([streams.at(-1)?.after, areOpen().at(-1), liveState.value]).toEqual(['7-8-9', true, 'live']);
+    signOut();
+  });
+
+  it('begins after a proxy has refused it', async () => {
+    refusal = new Response('<html>', { status: 401 });
+    const { signOut, liveState } = await signIn();
+    expect([areOpen(), liveState.value]).toEqual([[], 'lost']);
+    await pass(6_000);
+    expect([areOpen(), liveState.value]).toEqual([[true], 'live']);
     signOut();
   });
 

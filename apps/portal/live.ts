@@ -1,7 +1,7 @@
 import { batch, effect, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { AuthenticationError, SluiceError, type Message } from '#client/index.js';
-import { holdMs, lookAgain, sluice } from './connection.js';
+import { SluiceError, type Message } from '#client/index.js';
+import { holdMs, isKeyRefused, lookAgain, sluice } from './connection.js';
 import { can } from './session.js';
 
 /** Why there are no live updates, or that there are. */
@@ -109,7 +109,7 @@ async function follow(client: NonNullable<typeof sluice.value>, signal: AbortSig
       if (isOver()) return;
       liveState.value = error instanceof SluiceError && error.code === 'too_many_streams' ? 'busy' : 'lost';
       // Nothing else may ask for long: the next request signs out, and says why.
-      if (error instanceof AuthenticationError) return lookAgain();
+      if (isKeyRefused(error)) return lookAgain();
       const restartMs = Math.max(RESTART_MS, error instanceof SluiceError ? holdMs(error) : 0);
       await new Promise((resolve) => setTimeout(resolve, restartMs));
     }

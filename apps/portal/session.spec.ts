@@ -16,6 +16,8 @@ const problem = (status: number, code: string, retryAfter?: number): Answer => (
   ...{ status, body: { code, detail: `It is ${code}.` } },
   ...(retryAfter !== undefined && { retryAfter }),
 });
+/** From a proxy: the body is no problem document. */
+const page = (status: number): Answer => ({ status, body: '<html>' });
 const NEW = { ...KEY, key: 'slc_new' };
 const serve = (path: string): Answer => {
   if (path === '/account') return ok(PROFILE);
@@ -97,7 +99,7 @@ describe('A page of the portal', () => {
         keysSent.push(headers.get('idempotency-key'));
         const { status, body, retryAfter } = await answer(path, method);
         const more = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
-        return new Response(JSON.stringify(body), { status, headers: more });
+        return new Response(typeof body === 'string' ? body : JSON.stringify(body), { status, headers: more });
       },
     };
     for (const [name, value] of Object.entries(globals)) {
@@ -146,6 +148,68 @@ describe('A page of the portal', () => {
     await open.signUp('Acme');
     const [first, second] = keysSent;
     expect([first, typeof first]).toEqual([second, 'string']);
+  });
+
+  describe('that gets a response of a proxy', () => {
+    const fails = (work: () => Promise<unknown>) =>
+      expect(work()).rejects.toMatchObject({ code: 'unexpected_response' });
+    const look = () => jest.advanceTimersByTimeAsync(0);
+
+    it.each([200, 401, 403, 404, 502, 503])('with status %i stays signed in, and goes on after it', async (status) => {
+      await open.signIn('slc_right', true);
+      await open.signUp('Acme');
+      open.keepSignedIn(true);
+      const other = await another();
+      await other.findScopes();
+      answer = () => page(status);
+      await fails(() => open.loadAccount());
+      await look();
+      expect([open.apiKey.value, open.firstKey.value?.key, other.apiKey.value]).toEqual(Array(3).fill('slc_new'));
+      expect([browser.items.get('sluice.key'), open.outage.value?.status]).toEqual(['slc_new', status]);
+      await jest.advanceTimersByTimeAsync(10_000);
+      expect([open.outage.value?.status, open.revival.value]).toEqual([status, 0]);
+      answer = serve;
+      await jest.advanceTimersByTimeAsync(3_000);
+      expect([open.outage.value, open.revival.value]).toEqual([null, 1]);
+    });
+
+    it.each([401, 403, 502])('with status %i to one request only is not away', async (status) => {
+      await open.signIn('slc_right');
+      answer = (path) => (path === '/account' ? page(status) : serve(path));
+      await fails(() => open.loadAccount());
+      await look();
+      expect([open.apiKey.value, open.outage.value, open.revival.value]).toEqual(['slc_right', null, 0]);
+    });
+
+    it('takes no key for refused', async () => {
+      const refusals = [page(401), problem(401, 'unauthorized')].map(async (refusal) => {
+        answer = () => refusal;
+        return open.signIn('slc_right').catch(open.isKeyRefused);
+      });
+      expect(await Promise.all(refusals)).toEqual([false, true]);
+    });
+
+    it('stays signed in also when its key should have expired', async () => {
+      const expiresAt = new Date(Date.now() + 60_000).toISOString();
+      answer = (path) => (path === '/account' ? serve(path) : ok({ ...KEY, expiresAt }));
+      await open.signIn('slc_link');
+      answer = () => page(401);
+      await jest.advanceTimersByTimeAsync(70_000);
+      expect([open.apiKey.value, open.outage.value?.status]).toEqual(['slc_link', 401]);
+    });
+
+    it('keeps the key of operators', async () => {
+      jest.resetModules();
+      const operators = await import('./operators/session.js');
+      const { call, lookAgain, outage } = await import('./connection.js');
+      answer = () => ok({ data: [], nextCursor: null });
+      await operators.signIn('right');
+      answer = () => page(401);
+      await fails(() => call((client) => client.admin.bans.list().page()));
+      await lookAgain();
+      expect([operators.isSignedIn.value, outage.value?.status]).toEqual([true, 401]);
+      operators.signOut('Bye.');
+    });
   });
 
   it('keeps its state over a reload, also while requests are refused', async () => {
@@ -274,6 +338,13 @@ describe('A page of the portal', () => {
       await open.signUp('Acme');
       await open.openLink('slp_1');
       expect([open.firstKey.value, secrets()]).toEqual([null, ['slc_new']]);
+    });
+
+    it('the first one of an account, when it is refused', async () => {
+      await open.signUp('Acme');
+      answer = () => problem(401, 'unauthorized');
+      await expect(open.loadAccount()).rejects.toMatchObject({ status: 401 });
+      expect([open.apiKey.value, open.firstKey.value, secrets()]).toEqual([null, null, ['slc_new']]);
     });
 
     it('the one that replaces its own, which is refused before the response is there', async () => {
@@ -473,6 +544,19 @@ describe('A page of the portal', () => {
       answer = () => ok({ ...KEY, id: 'key_2', key: 'slc_next' });
       await (where === 'here' ? open : other).rotateKey('key_1', 3_600);
       expect([open.apiKey.value, open.firstKey.value]).toEqual(['slc_next', null]);
+    });
+
+    it('shows no first key either that was refused while it was replaced there', async () => {
+      await open.signUp('Acme');
+      const other = await openAnother();
+      await other.findScopes();
+      const { late, respond } = await slowly(() => other.rotateKey('key_1', 0));
+      answer = () => problem(401, 'unauthorized');
+      await expect(open.loadAccount()).rejects.toMatchObject({ status: 401 });
+      answer = serve;
+      respond(ok({ ...KEY, id: 'key_2', key: 'slc_next' }));
+      await late;
+      expect([open.apiKey.value, open.issued.value]).toEqual(['slc_next', []]);
     });
 
     it('has a session of its own with another key', async () => {

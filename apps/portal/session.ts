@@ -13,7 +13,7 @@ import {
   notice,
   SessionEndedError,
 } from './connection.js';
-import { showFirstKey } from './issued.js';
+import { showFirstKey, withdraw } from './issued.js';
 import { isLeft, markLeft } from './left-keys.js';
 import { once } from './once.js';
 import { ordered } from './ordered.js';
@@ -105,7 +105,6 @@ const fetchWith =
 /** Signs in by a link to the portal, which works once. */
 export async function openLink(token: string, signal?: AbortSignal): Promise<void> {
   const issued = await Sluice.openPortalLink({ baseUrl: BASE_URL, maxTries: 1, token }, { signal });
-  if (firstKey.value !== null) showFirstKey(firstKey.value);
   leave('');
   enter(issued);
   await refreshAccount();
@@ -232,6 +231,7 @@ function leave(sentence: string): void {
 
 function end(sentence: string): void {
   refusal = null;
+  if (firstKey.value !== null) showFirstKey(firstKey.value);
   batch(() => {
     endSession(sentence);
     scopes.value = null;
@@ -252,6 +252,12 @@ export function loadAccount(): Promise<Account> {
 
 export function changeAccount(changes: AccountChanges): Promise<Account> {
   return settle(() => call((client) => client.account.update(changes)));
+}
+
+/** Loads this together with the account, which others may have changed. */
+export async function withAccount<T>(load: () => Promise<T>): Promise<T> {
+  const [loaded] = await Promise.all([load(), loadAccount()]);
+  return loaded;
 }
 
 /** Without it, only names are missing. */
@@ -319,7 +325,10 @@ listen((word) => {
       return;
     case 'switch':
       if (key === word.from) goOnWith(word.to, word.id);
-      else if (refusal?.key === word.from) resume(word.to, refusal.isKept);
+      else if (refusal?.key === word.from) {
+        withdraw(word.from);
+        resume(word.to, refusal.isKept);
+      }
       return;
     case 'out':
       if (key !== word.key || !isSignedIn() || firstKey.peek() !== null || replacing > 0) return;

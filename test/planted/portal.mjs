@@ -49,8 +49,29 @@ export default [
   {
     what: 'a key that is refused stays signed in',
     file: CONNECTION,
-    find: 'if (error instanceof AuthenticationError) kind?.onRefused();\n  else if',
+    find: 'if (isKeyRefused(error)) kind?.onRefused();\n  else if',
     replace: 'if',
+    tests: [SPEC],
+  },
+  {
+    what: 'a proxy that asks for a password signs out',
+    file: CONNECTION,
+    find: 'return error instanceof AuthenticationError && !isForeign(error);',
+    replace: 'return error instanceof AuthenticationError;',
+    tests: [SPEC],
+  },
+  {
+    what: 'the overview looks for failing endpoints by what was known of the account',
+    file: 'apps/portal/views/overview.tsx',
+    find: "loadAccount().then(({ delivery }) => (delivery === 'webhooks' ? loadEndpoints() : [])),",
+    replace: "account.value?.delivery === 'webhooks' ? loadEndpoints() : [],",
+    tests: ['test/portal/overview.spec.ts'],
+  },
+  {
+    what: 'what a proxy responded to during an outage is not loaded again',
+    file: CONNECTION,
+    find: '    if (isForeign(error)) leave(error);\n',
+    replace: '',
     tests: [SPEC],
   },
   {
@@ -75,7 +96,7 @@ export default [
     tests: [SPEC],
   },
   {
-    what: 'the first key of an account is lost when a link is opened',
+    what: 'the first key of an account is lost when its session ends',
     file: SESSION,
     find: '  if (firstKey.value !== null) showFirstKey(firstKey.value);\n',
     replace: '',
@@ -91,7 +112,7 @@ export default [
   {
     what: 'a tab whose key is refused while another one replaces it stays signed out',
     file: SESSION,
-    find: '      else if (refusal?.key === word.from) resume(word.to, refusal.isKept);\n',
+    find: '        resume(word.to, refusal.isKept);\n',
     replace: '',
     tests: [SPEC],
   },

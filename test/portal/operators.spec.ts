@@ -415,6 +415,16 @@ describeUnless(missing)('On the page for operators', () => {
     await page.getByText('Sluice cannot be reached.').waitFor({ state: 'detached' });
   });
 
+  it('the queue is shown again after a proxy has responded for it', async () => {
+    visitor.expects('503');
+    const { page } = visitor;
+    await page.route('**/health/ready', (route) => route.fulfill({ status: 503, json: { status: 'down' } }));
+    await visit('#/queue');
+    await page.getByText('is not from Sluice').waitFor();
+    await page.unrouteAll();
+    await page.getByText('This API process').waitFor();
+  });
+
   const VIEWS: readonly (readonly [name: string, hash: () => string, shown: string])[] = [
     ['sign-in', () => '', 'It stays in this tab'],
     ['accounts', () => '#/accounts', 'Newest first'],

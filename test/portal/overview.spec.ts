@@ -65,6 +65,19 @@ describeUnless(missing)('The overview of the portal', () => {
     expect(page.url()).toMatch(/#\/messages\?since=[^&]+%3A00%3A00.000Z&until=[^&]+%3A00%3A00.000Z$/);
   });
 
+  it.each(['refreshed', 'loaded again'])('shows what was changed elsewhere once it is %s', async (how) => {
+    const { page } = visitor;
+    const failing = page.getByRole('link', { name: /^orders of <b>Acme<\/b>/ }).first();
+    await ask('PATCH /account', { delivery: 'handler' });
+    await visit('#/overview');
+    await page.getByText('None.', { exact: true }).waitFor();
+    await ask('PATCH /account', { delivery: 'webhooks' });
+    if (how === 'refreshed') await visitor.button('Refresh').click();
+    else await page.reload();
+    await page.getByText('None.', { exact: true }).waitFor({ state: 'detached' });
+    await failing.waitFor();
+  });
+
   it('leads to what waits, to what has failed last, and to all of that', async () => {
     const { page } = visitor;
     await visit('#/overview');

@@ -167,6 +167,49 @@ describeUnless(missing)('A visitor', () => {
     for (const id of [sent.queued, sent.failed]) expect(await actions(id)).toBe('');
   });
 
+  it.each([
+    ['the portal', () => api.url, 'The portal could not be loaded.', 'Name of the account'],
+    ['the page for operators', () => api.managementUrl, 'The page could not be loaded.', 'Operators’ key'],
+  ])('is told to reload %s when its script does not load', async (_what, url, sentence, label) => {
+    const { page } = visitor;
+    visitor.expects('404');
+    await page.route('**/*.js', (route) => route.fulfill({ status: 404, body: '' }));
+    await page.goto(url());
+    await page.getByText(sentence).waitFor();
+    await page.unrouteAll();
+    await page.reload();
+    await page.getByLabel(label, { exact: true }).waitFor();
+    expect(await page.getByText(sentence).count()).toBe(0);
+  });
+
+  it.each([
+    [401, 'it may ask you to sign in'],
+    [503, 'not from Sluice'],
+  ])('stays signed in while a proxy responds with %i, and sees what it is afterwards', async (status, sentence) => {
+    const { page } = visitor;
+    visitor.expects(String(status));
+    const account = await api.signUp();
+    await page.route(/\/(account|messages|api-keys|events)\b/, (route) =>
+      route.fulfill({ status, contentType: 'text/html', body: '<h1>nginx</h1>' }),
+    );
+    await visitor.visit(api.url, account.key, '#/usage');
+    await page.getByText(sentence).waitFor();
+    await page.getByText('Loaded as soon as Sluice can be reached.').first().waitFor();
+    await page.unrouteAll();
+    await page.getByRole('heading', { name: 'Requests in a minute' }).waitFor();
+    await page.getByText('Sluice cannot be reached.').waitFor({ state: 'detached' });
+  });
+
+  it('prints a page in light colours, without what sticks to the screen', async () => {
+    const { page } = visitor;
+    await visitor.visit(api.url, (await api.signUp()).key, '#/usage');
+    await page.getByRole('heading', { name: 'Usage' }).waitFor();
+    await page.evaluate(`document.documentElement.dataset.theme = 'dark'`);
+    await page.emulateMedia({ media: 'print' });
+    await page.getByRole('navigation', { name: 'Main', includeHidden: true }).waitFor({ state: 'hidden' });
+    expect(await page.evaluate('getComputedStyle(document.documentElement).colorScheme')).toBe('light');
+  });
+
   it('is not offered to sign up where sign-up is closed', async () => {
     const { page } = visitor;
     await page.goto(closed.url);

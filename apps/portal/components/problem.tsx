@@ -1,5 +1,5 @@
 import { ConnectionError, SluiceError } from '#client/index.js';
-import { hasErrorPages, isAway, pause } from '../connection.js';
+import { hasErrorPages, isForeign, outage, pause } from '../connection.js';
 import { formatMoment } from '../format.js';
 import { Button } from './button.js';
 import { Icon } from './icon.js';
@@ -7,6 +7,12 @@ import { Icon } from './icon.js';
 /** The sentence for an error, wherever it is shown. */
 export function sentenceOf(error: unknown): string {
   if (error instanceof ConnectionError) return 'Sluice cannot be reached. Check your connection.';
+  if (isForeign(error)) {
+    const { status } = error;
+    return status === 401 || status === 403
+      ? `A proxy in front of Sluice refused the request (status ${status}). Reload the page: it may ask you to sign in.`
+      : `The response (status ${status}) is not from Sluice but from something in front of it, such as a proxy.`;
+  }
   if (error instanceof SluiceError) return error.message;
   return 'Something in this page failed. Reload it.';
 }
@@ -29,7 +35,7 @@ export function Problem({ error, onRetry, fields = [] }: ProblemProps) {
   if (error === null || error === undefined) return null;
   if (fields.some((pointer) => fieldError(error, pointer) !== undefined)) return null;
   // The banner says why. What failed to load is loaded again when it goes.
-  if (onRetry !== undefined && (pause.value !== null || isAway.value))
+  if (onRetry !== undefined && (pause.value !== null || outage.value !== null))
     return (
       <p class="hint">
         {pause.value === null

@@ -13,22 +13,36 @@ export type Samples = ReadonlyMap<string, number>;
 
 /** What the management port says of this process and of the queue. */
 export async function readQueue(): Promise<{ samples: Samples; readiness: Readiness }> {
-  const [metrics, readiness] = await Promise.all([read('/metrics'), read('/health/ready')]);
-  return { samples: samplesOf(metrics), readiness: JSON.parse(readiness) as Readiness };
+  const [samples, readiness] = await Promise.all([
+    read('/metrics', samplesOf),
+    // 503 says that the process is not ready.
+    read('/health/ready', readinessOf, [200, 503]),
+  ]);
+  return { samples, readiness };
 }
 
-async function read(path: string): Promise<string> {
+async function read<T>(path: string, parse: (text: string) => T, statuses = [200]): Promise<T> {
   const message = `GET ${path} failed`;
   try {
     const response = await fetch(path, { signal: AbortSignal.timeout(TIME_LIMIT_MS) });
     const { status } = response;
-    // 503 says that the process is not ready.
-    if (status === 200 || status === 503) return await response.text();
+    const text = await response.text();
+    try {
+      if (statuses.includes(status)) return parse(text);
+    } catch {
+      // A proxy responded.
+    }
     throw new ServerError({ message: `${message}: status ${status}.`, code: 'unexpected_response', status });
   } catch (cause) {
     if (cause instanceof ServerError) throw cause;
     throw new ConnectionError({ message: `${message}.`, code: 'connection_failed', cause });
   }
+}
+
+function readinessOf(text: string): Readiness {
+  const readiness = JSON.parse(text) as Readiness;
+  if (Object.keys(readiness.checks).length === 0) throw new TypeError('It lacks what readiness has.');
+  return readiness;
 }
 
 /** Of the text format of Prometheus, without comments. */

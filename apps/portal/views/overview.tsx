@@ -12,7 +12,7 @@ import { LOADED_LENGTH, previewOf } from '../format.js';
 import { nameHidden } from '../hidden-characters.js';
 import { useRefresh, useResource } from '../hooks.js';
 import { href } from '../router.js';
-import { account, can } from '../session.js';
+import { account, can, loadAccount } from '../session.js';
 import { EndpointState } from './endpoints/endpoints.js';
 import { Backlog, Windows } from './usage.js';
 
@@ -53,7 +53,7 @@ export function OverviewView() {
               {can('messages:read') && <Failed messages={failed} endpoints={endpoints} />}
               <Failing endpoints={endpoints} />
             </div>
-            <p class="hint">Refreshed every minute while you look. Each time counts as up to four requests.</p>
+            <p class="hint">Refreshed every minute while you look. Each time counts as up to five requests.</p>
           </>
         )}
       </Loaded>
@@ -66,7 +66,7 @@ async function load(): Promise<Overview> {
     call((client) => client.account.usage()),
     loadHistory(),
     // Other ways of delivery have none, and not every service has webhooks.
-    account.value?.delivery === 'webhooks' ? loadEndpoints() : [],
+    loadAccount().then(({ delivery }) => (delivery === 'webhooks' ? loadEndpoints() : [])),
     can('messages:read')
       ? call((client) => client.messages.list({ status: 'failed', limit: LATEST, preview: LOADED_LENGTH }).page())
       : null,

@@ -67,7 +67,7 @@ export function SimulatorView() {
         <p class={isTooMuch ? 'field-error' : 'hint'} aria-live="polite">
           {isTooMuch
             ? `These are ${formatNumber(total)} requests. At most ${formatNumber(MAX_REQUESTS)} can be simulated.`
-            : `${total > 0 ? count(total, 'request') : 'No requests'}, with the limits of ${account.value === null ? 'the account' : `your ${account.value.plan} plan`}. Simulating counts as one request.`}
+            : `${total > 0 ? count(total, 'request') : 'No requests'}, with the limits of your plan. Simulating counts as one request.`}
         </p>
         <Problem error={error} />
       </Card>

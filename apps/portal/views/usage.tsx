@@ -9,16 +9,16 @@ import { call, pause, rateLimit } from '../connection.js';
 import { formatBytes, formatMoment, formatDuration, formatNumber, formatUpTo } from '../format.js';
 import { useNow, useRefresh, useResource } from '../hooks.js';
 import { href } from '../router.js';
-import { account, can } from '../session.js';
+import { account, can, withAccount } from '../session.js';
 import { nameHidden } from '../hidden-characters.js';
 
-/** Each look costs a request of the plan. */
+/** Each look costs two requests of the plan. */
 const REFRESH_MS = 60_000;
 /** From here on, the API does not count further. */
 const MANY = 10_000;
 
 export function UsageView() {
-  const usage = useResource(() => call((client) => client.account.usage()), []);
+  const usage = useResource(() => withAccount(() => call((client) => client.account.usage())), []);
   useRefresh(usage, REFRESH_MS);
   const { data, error, isLoading, reload } = usage;
   const [round, setRound] = useState(0);
@@ -51,7 +51,7 @@ export function UsageView() {
       )}
       {data !== null && (
         <p class="hint">
-          All but the messages over time is refreshed every minute while you look. Each time counts as one request.
+          All but the messages over time is refreshed every minute while you look. Each time counts as two requests.
         </p>
       )}
     </Page>

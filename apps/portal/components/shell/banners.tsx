@@ -1,18 +1,20 @@
-import { clockAhead, isAway, lookAgain, pause, type Pause } from '../../connection.js';
+import { clockAhead, isForeign, lookAgain, outage, pause, type Pause } from '../../connection.js';
 import { formatDuration, formatMoment } from '../../format.js';
 import { useNow } from '../../hooks.js';
 import { Button } from '../button.js';
 import { Icon } from '../icon.js';
+import { sentenceOf } from '../problem.js';
 
 /** What concerns every view: requests are refused, or nobody answers. */
 export function Banners() {
   return (
     <div class="banners">
-      {isAway.value && (
+      {outage.value !== null && (
         <div class="banner bad" role="alert">
           <Icon name="warning" />
           <p>
-            <strong>Sluice cannot be reached.</strong> Trying again every few seconds. What is shown may be out of date.
+            <strong>Sluice cannot be reached.</strong> {isForeign(outage.value) && sentenceOf(outage.value)} Trying
+            again every few seconds. What is shown may be out of date.
           </p>
           <Button onClick={() => void lookAgain()}>Try now</Button>
         </div>

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { AuthenticationError } from '#client/index.js';
-import { notice } from '../../connection.js';
+import { isKeyRefused, notice } from '../../connection.js';
 import { useAction } from '../../hooks.js';
 import { Button } from '../button.js';
 import { Field } from '../field.js';
@@ -32,7 +31,7 @@ export function SignInForm({ label, placeholder, hint, options, wrong, signIn, c
   }, []);
   const { run, isRunning, error } = useAction(() => signIn(key.trim()));
   // The client takes no key that cannot be in a header.
-  const isWrong = error instanceof AuthenticationError || error instanceof TypeError;
+  const isWrong = isKeyRefused(error) || error instanceof TypeError;
   return (
     <Form onSubmit={() => void run()}>
       <h2>Sign in</h2>

@@ -19,12 +19,12 @@ import { loadEndpoints } from '../../endpoints.js';
 import { useAction, useOpened, useResource } from '../../hooks.js';
 import { href } from '../../router.js';
 import { showOnce } from '../../issued.js';
-import { account } from '../../session.js';
+import { account, withAccount } from '../../session.js';
 import { VERIFY_SNIPPET } from '../../snippets.js';
 import { nameHidden } from '../../hidden-characters.js';
 
 export function EndpointsView() {
-  const endpoints = useResource(loadEndpoints, []);
+  const endpoints = useResource(() => withAccount(loadEndpoints), []);
   const creating = useOpened<true>();
   const isDisabled = endpoints.error instanceof SluiceError && endpoints.error.code === 'webhooks_disabled';
   const create = (
