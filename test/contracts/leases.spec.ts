@@ -91,6 +91,50 @@ describe('PostgresLeases', () => {
     expect(await acknowledged).toEqual(leased.map(() => true));
   });
 
+  describe('responds to an end that waits for the same one elsewhere as to the first', () => {
+    const at = after(1);
+    type End = (by: PostgresLeases, leased: readonly Message[]) => Promise<unknown>;
+    const acknowledge: End = (by, leased) => by.acknowledge(accountId, leased.map(leaseOf));
+    const reject: End = async (by, [message = aMessage()]) =>
+      (await by.reject(message, message.requeue('no', at), 60_000)) || by.wasRejected(accountId, leaseOf(message));
+    const extend: End = async (by, [message = aMessage()]) =>
+      (await by.extend(accountId, leaseOf(message), 60_000)) !== null;
+
+    it.each<[string, { first: End; then?: End; count: number; expected: unknown }]>([
+      ['acknowledged', { first: acknowledge, count: 1, expected: [true] }],
+      ['acknowledged together', { first: acknowledge, count: 3, expected: [true, true, true] }],
+      [
+        'acknowledged in part',
+        {
+          first: (by, leased) => acknowledge(by, leased.slice(1)),
+          then: acknowledge,
+          count: 3,
+          expected: [true, true, true],
+        },
+      ],
+      ['rejected', { first: reject, count: 1, expected: true }],
+      ['extended', { first: extend, count: 1, expected: true }],
+      ['rejected, then acknowledged', { first: reject, then: acknowledge, count: 1, expected: [false] }],
+      ['acknowledged, then rejected', { first: acknowledge, then: reject, count: 1, expected: false }],
+      ['acknowledged, then extended', { first: acknowledge, then: extend, count: 1, expected: false }],
+    ])('%s', async (_what, { first, then = first, count, expected }) => {
+      for (let n = 0; n < count; n++) await put();
+      const { messages: leased } = await leases.lease(accountId, terms());
+      const client = await store.transaction('SELECT');
+      const rows = async (text: string, values?: unknown[]) => (await client.query(text, values)).rows as never;
+      const uncommitted = {
+        query: rows,
+        prepared: (_name: string, text: string, values: unknown[]) => rows(text, values),
+        limited: (_id: string, work: () => Promise<never>) => work(),
+      } as unknown as StoreProcess['database'];
+      await first(new PostgresLeases(uncommitted, process.reads, policy, process.availability), leased);
+      const second = then(leases, leased);
+      await store.somebodyWaits();
+      await client.query('COMMIT');
+      expect(await second).toEqual(expected);
+    });
+  });
+
   it('gives no message to two of many that lease at once in two processes', async () => {
     const other = await store.process();
     const elsewhere = new PostgresLeases(other.database, other.reads, policy, other.availability);
@@ -197,6 +241,19 @@ describe('PostgresLeases', () => {
       expect(await leases.wasRejected(by, lease)).toBe(false);
       expect(await everything()).toEqual(before);
     });
+  });
+
+  it('recognizes a repeated acknowledgement, but not of another account, lease or attempt', async () => {
+    await put();
+    const [leased = aMessage()] = (await leases.lease(accountId, terms())).messages;
+    const lease = leaseOf(leased);
+    const others = [
+      { ...lease, token: randomUUID() },
+      { ...lease, attempt: 2 },
+    ];
+    expect(await leases.acknowledge(accountId, [lease])).toEqual([true]);
+    expect(await leases.acknowledge(accountId, [...others, lease])).toEqual([false, false, true]);
+    expect(await leases.acknowledge(anAccountId(), [lease])).toEqual([false]);
   });
 
   it('recognizes a repeated rejection, but not of another account, lease or attempt', async () => {

@@ -54,6 +54,13 @@ export default [
     tests: ['test/faults/useless-connections.spec.ts'],
   },
   {
+    what: 'functions of other roles are called',
+    file: CONNECTION,
+    find: "search_path: 'pg_catalog, pg_temp'",
+    replace: "search_path: 'public'",
+    tests: ['test/faults/foreign-functions.spec.ts'],
+  },
+  {
     what: 'dates are read in the style of the database',
     file: CONNECTION,
     find: "DateStyle: 'ISO, MDY',",

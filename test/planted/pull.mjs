@@ -5,6 +5,13 @@ const CONTRACT = ['test/contracts/leases.spec.ts'];
 
 export default [
   {
+    what: 'an acknowledgement does not look for an earlier one after it has waited for it',
+    file: ADAPTER,
+    find: 'if (others.length > 0)',
+    replace: 'if (others.length > ends.length)',
+    tests: CONTRACT,
+  },
+  {
     what: 'a lease skips nothing that another lease has just locked',
     file: STATEMENTS,
     find: 'ORDER BY account_id, available_at, id LIMIT $2 FOR UPDATE SKIP LOCKED',

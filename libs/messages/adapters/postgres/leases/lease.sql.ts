@@ -84,13 +84,15 @@ export const NEXT_IN = `
   FROM sluice.messages WHERE account_id = $1 AND available_at < 'infinity'
   ORDER BY account_id, available_at, id LIMIT 1`;
 
-// Rows are locked first, and always in the same order: a batch may be sent to several processes at once. A repeated end
-// finds its attempt, by the number that each lease has of its own.
+/** $1 to $4: ids, accounts, tokens, attempts. */
+const ENDS = 'unnest($1::text[], $2::text[], $3::uuid[], $4::int[]) AS t (id, account_id, token, attempt)';
+
+// Rows are locked first, and always in the same order: a batch may be sent to several processes at once.
 export const ACKNOWLEDGE = new DayStatement(
   'acknowledge',
   (isOfDay) => `
   WITH ends AS (
-    SELECT * FROM unnest($1::text[], $2::text[], $3::uuid[], $4::int[]) AS t (id, account_id, token, attempt)
+    SELECT * FROM ${ENDS}
   ), held AS MATERIALIZED (
     SELECT m.id, m.account_id, m.claim, m.attempts, m.updated_at
     FROM (SELECT DISTINCT id, account_id FROM ends) t JOIN sluice.messages m USING (id, account_id)
@@ -110,16 +112,21 @@ export const ACKNOWLEDGE = new DayStatement(
     SELECT id, attempts, account_id, updated_at, clock_timestamp(), '${deliver.to}', ${TARGET}, claim FROM ended
     ON CONFLICT DO NOTHING
   )
-  SELECT t.id, t.account_id, t.token, t.attempt, ${NOTHING_RELEASED} FROM ends t
-  WHERE EXISTS (
-    SELECT FROM ended e WHERE e.id = t.id AND e.account_id = t.account_id AND e.claim = t.token AND e.attempts = t.attempt
-  ) OR EXISTS (
-    SELECT FROM sluice.attempts a WHERE a.message_id = t.id AND a.number = t.attempt AND a.account_id = t.account_id
-      AND a.outcome = '${deliver.to}' AND a.token = t.token
-  )
+  SELECT id, account_id, claim AS token, attempts AS attempt, ${NOTHING_RELEASED} FROM ended
   UNION ALL
   SELECT NULL, NULL, NULL, NULL, ${RELEASED} FROM (${leaveLines('delivered')}) released`,
 );
+
+/**
+ * Those whose message is delivered by this lease. A statement of its own: one that has waited for the same end elsewhere
+ * does not see its attempt. Each lease has a number of its own.
+ */
+export const WAS_ACKNOWLEDGED = `
+  SELECT t.* FROM ${ENDS}
+  WHERE EXISTS (
+    SELECT FROM sluice.attempts a WHERE a.message_id = t.id AND a.number = t.attempt AND a.account_id = t.account_id
+      AND a.outcome = '${deliver.to}' AND a.token = t.token
+  )`;
 
 /** The message `m` is under the lease $1 to $4: id, account, token, attempt. */
 const IS_LEASED = `

@@ -13,7 +13,17 @@ import {
 } from '../../../application/delivering/leases.js';
 import type { Availability } from '../../../application/delivering/availability.js';
 import type { Message } from '../../../domain/message.js';
-import { ACKNOWLEDGE, EXTEND, FIND_LEASED, IS_HALTED, LEASE, NEXT_IN, REJECT, WAS_REJECTED } from './lease.sql.js';
+import {
+  ACKNOWLEDGE,
+  EXTEND,
+  FIND_LEASED,
+  IS_HALTED,
+  LEASE,
+  NEXT_IN,
+  REJECT,
+  WAS_ACKNOWLEDGED,
+  WAS_REJECTED,
+} from './lease.sql.js';
 import { toMessage, type MessageRow } from '../message-row.js';
 
 /** The leases that one request acknowledges. */
@@ -21,6 +31,9 @@ interface Ending {
   readonly accountId: string;
   readonly leases: readonly Lease[];
 }
+
+/** One of them, as the statements return it. */
+type End = Lease & { readonly account_id: string };
 
 // `maxBytes` bounds the leases of a batch, since the statement takes longer the more there are.
 const LIMITS = { maxItems: 500, maxBytes: 2_000, sizeOf: ({ leases }: Ending) => leases.length, maxWaiting: 10_000 };
@@ -125,18 +138,19 @@ export class PostgresLeases extends Leases {
 
   private async acknowledgeAll(endings: Ending[]): Promise<boolean[][]> {
     const ends = endings
-      .flatMap(({ accountId, leases }) => leases.map((lease) => ({ ...lease, accountId })))
+      .flatMap(({ accountId, leases }) => leases.map((lease) => ({ ...lease, account_id: accountId })))
       .filter(({ id }) => isTypeId('msg', id));
-    const ids = ends.map(({ id }) => id);
-    const { name, text } = ACKNOWLEDGE.for(ids);
-    const rows = await this.database.prepared<Lease & Ended & { account_id: string }>(name, text, [
-      ids,
-      ends.map(({ accountId }) => accountId),
-      ends.map(({ token }) => token),
-      ends.map(({ attempt }) => attempt),
-    ]);
-    const ended = new Set(this.announceReleased(rows).map(({ account_id, ...lease }) => nameOf(account_id, lease)));
-    return endings.map(({ accountId, leases }) => leases.map((lease) => ended.has(nameOf(accountId, lease))));
+    const { name, text } = ACKNOWLEDGE.for(ends.map(({ id }) => id));
+    const ended = await this.database.prepared<End & Ended>(name, text, columnsOf(ends));
+    const names = new Set(this.announceReleased(ended).map(nameOf));
+    const others = ends.filter((end) => !names.has(nameOf(end)));
+    if (others.length > 0) {
+      const before = await this.database.prepared<End>('was acknowledged', WAS_ACKNOWLEDGED, columnsOf(others));
+      for (const end of before) names.add(nameOf(end));
+    }
+    return endings.map(({ accountId, leases }) =>
+      leases.map((lease) => names.has(nameOf({ ...lease, account_id: accountId }))),
+    );
   }
 
   /** @returns the rows of ended leases */
@@ -150,6 +164,15 @@ function valuesOf(accountId: string, { id, token, attempt }: Lease): unknown[] {
   return [id, accountId, token, attempt];
 }
 
-function nameOf(accountId: string, { id, token, attempt }: Lease): string {
-  return `${accountId} ${id} ${token} ${attempt}`;
+function columnsOf(ends: readonly End[]): unknown[][] {
+  return [
+    ends.map(({ id }) => id),
+    ends.map(({ account_id }) => account_id),
+    ends.map(({ token }) => token),
+    ends.map(({ attempt }) => attempt),
+  ];
+}
+
+function nameOf({ account_id, id, token, attempt }: End): string {
+  return `${account_id} ${id} ${token} ${attempt}`;
 }
