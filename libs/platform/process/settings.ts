@@ -118,7 +118,6 @@ function listOf(items: string, isItem: (text: string) => boolean): Format<string
   };
 }
 
-/** An address or a network in CIDR notation; not a name, which could resolve to any address, and not all addresses. */
 /** A host name, or all names below one. */
 function isHostName(text: string): boolean {
   return /^(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i.test(text);
