@@ -46,7 +46,11 @@ const BOTH = ['api', 'worker'] as const;
  */
 export const BACKGROUND: readonly Entry[] = [
   {
-    ...{ name: 'ClockWatch', does: "compares the clock with the database's", every: '1/5 of WORKER_LOCK_MS' },
+    ...{
+      name: 'ClockWatch',
+      does: "compares the clock with the database's",
+      every: '1/5 of WORKER_LOCK_MS, at most 1 s',
+    },
     ...{ in: BOTH, stops: 'clock' },
     open: (app) => repeated(app, ClockWatch, 'before the start resolves'),
   },

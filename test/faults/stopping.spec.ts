@@ -78,12 +78,15 @@ describe('An API process that is stopped', () => {
     expect(stored.toSorted()).toEqual(['x', ...acknowledged].toSorted());
   });
 
-  it('exits at once at a second signal', async () => {
+  it('exits at once at a second signal, but not when its terminal is closed', async () => {
     const connection = await beginRequest();
     fleet.api.signal('SIGTERM');
     await fleet.api.printed('stopping');
     // A signal within a second of the first is the same: from the terminal and once more from npm.
     await sleep(1_200);
+    fleet.api.signal('SIGHUP');
+    await sleep(200);
+    expect(fleet.api.running).toBe(true);
     const stoppedAt = performance.now();
     fleet.api.signal('SIGTERM');
 
@@ -114,29 +117,32 @@ it.each(['api', 'worker'])(
   },
 );
 
-it('A process that gets a signal at the moment when it has started stops in order', async () => {
-  const script = `
+it.each(['SIGTERM', 'SIGINT', 'SIGHUP'])(
+  'A process that gets %s when it has just started stops in order',
+  async (name) => {
+    const script = `
     import { runProcess } from './dist/libs/platform/process/process.js';
     import { readSettings } from './dist/apps/settings.js';
     const stop = async () => console.log('stopped');
     // Nothing else keeps it running.
     setTimeout(() => {}, 60_000);
     await runProcess('test', readSettings, null, async () => {
-      process.kill(process.pid, 'SIGTERM');
+      process.kill(process.pid, '${name}');
       return { stop };
     });`;
-  const database = await createTestDatabase();
-  const env = { ...process.env, ...SETTINGS, DATABASE_URL: database.url };
-  const args = ['--input-type=module', '--eval', script];
-  const { status, signal, stdout } = spawnSync(process.execPath, args, {
-    cwd: ROOT,
-    env,
-    encoding: 'utf8',
-    timeout: 30_000,
-  });
-  await database.drop();
-  expect([status, signal, stdout]).toEqual([0, null, 'stopped\n']);
-});
+    const database = await createTestDatabase();
+    const env = { ...process.env, ...SETTINGS, DATABASE_URL: database.url };
+    const args = ['--input-type=module', '--eval', script];
+    const { status, signal, stdout } = spawnSync(process.execPath, args, {
+      cwd: ROOT,
+      env,
+      encoding: 'utf8',
+      timeout: 30_000,
+    });
+    await database.drop();
+    expect([status, signal, stdout]).toEqual([0, null, 'stopped\n']);
+  },
+);
 
 it('A process ends although what read its log is gone', async () => {
   const script = `

@@ -385,16 +385,23 @@ export default [
   {
     what: 'a clock that is behind counts as right',
     file: CLOCK,
-    find: 'Math.abs(this.aheadMs) <= this.options.toleranceMs',
-    replace: 'this.aheadMs <= this.options.toleranceMs',
+    find: 'Math.abs(databaseClock.aheadMs) <= this.options.toleranceMs',
+    replace: 'databaseClock.aheadMs <= this.options.toleranceMs',
     tests: [CLOCK_SPEC],
   },
   {
     what: 'a slow query counts as a clock that differs',
     file: CLOCK,
-    find: 'return Math.min(0, Date.now() - now);',
-    replace: 'return Date.now() - now;',
+    find: 'Math.min(databaseClock.aheadMs, Date.now() - now)',
+    replace: 'Date.now() - now',
     tests: [CLOCK_SPEC],
+  },
+  {
+    what: 'keys expire by the clock of the machine',
+    file: 'libs/kernel/clock.ts',
+    find: 'new Date(Date.now() - this.aheadMs)',
+    replace: 'new Date()',
+    tests: [CLOCK_SPEC, 'test/faults/wrong-clock.spec.ts'],
   },
   {
     what: 'a clock that was corrected stays wrong',

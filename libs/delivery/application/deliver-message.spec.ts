@@ -15,8 +15,9 @@ describe('DeliverMessage', () => {
     const message = worker.has({ text: 'hello', traceparent: TRACEPARENT });
     expect(await worker.run(message)).toEqual({ kind: 'done' });
     const sent = { accountId: 'acct_of_nobody', message: 'hello', createdAt: SENT_AT, traceparent: TRACEPARENT };
-    const terms = { attempt: 1, attemptsLeft: 2, deadline: after(10_000) };
+    const terms = { attempt: 1, attemptsLeft: 2, deadline: expect.any(Date) as Date };
     expect(worker.calls).toEqual([{ id: message.id, ...sent, ...terms }]);
+    expect(worker.calls[0]?.deadline.getTime()).toBeCloseTo(Date.now() + 10_000, -4);
     expect(worker.stored(message)).toMatchObject({ status: 'delivered', attempts: 1, failures: 0, claim: null });
   });
 

@@ -137,7 +137,7 @@ export class DeliverMessage {
     const delivery = {
       ...{ id, accountId, ...contentJson(claimed.state), createdAt, attempt, traceparent },
       attemptsLeft: claimed.attemptsLeft(this.terms),
-      deadline: new Date(this.clock.now().getTime() + attemptTimeoutMs),
+      deadline: new Date(Date.now() + attemptTimeoutMs),
     };
     const ending = new AbortController();
     const startedAt = performance.now();

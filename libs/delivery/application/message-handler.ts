@@ -17,7 +17,7 @@ export interface Delivery extends ContentJson {
   readonly traceparent: string | null;
   /** Attempts that remain if this one fails; 0 for the last one. */
   readonly attemptsLeft: number;
-  /** When the attempt times out, by the clock of this process. */
+  /** When the attempt times out, by `Date.now()` in this process. */
   readonly deadline: Date;
 }
 

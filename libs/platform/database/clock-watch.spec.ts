@@ -1,3 +1,4 @@
+import { databaseClock } from '#kernel/clock.js';
 import { createLogger } from '../observability/logging.js';
 import { Metrics } from '../observability/metrics.js';
 import { ClockWatch } from './clock-watch.js';
@@ -16,6 +17,7 @@ describe('ClockWatch', () => {
   beforeEach(() => {
     jest.useFakeTimers();
     [aheadMs, queryMs, changes] = [0, 0, []];
+    databaseClock.aheadMs = 0;
     const query = () => {
       if (aheadMs === null) return Promise.reject(new Error('away'));
       jest.setSystemTime(Date.now() + queryMs / 2);
@@ -46,6 +48,27 @@ describe('ClockWatch', () => {
     await watch.run();
     expect(watch.isRight).toBe(isRight);
   });
+
+  it.each([
+    [0, 0, 0, 0],
+    [7_200_000, 0, 0, 7_200_000],
+    [-7_200_000, 0, 0, -7_200_000],
+    // Within the time of the query, nothing is known better than before.
+    [7_200_000, 100, 0, 7_199_950],
+    [-7_200_000, 100, 0, -7_199_950],
+    [7_200_000, 5_000, 7_199_990, 7_199_990],
+    [-7_200_000, 5_000, -7_199_990, -7_199_990],
+    [7_200_000, 100, 7_000_000, 7_199_950],
+    [0, 100, 7_200_000, 50],
+  ])(
+    'with a clock %i ms ahead, a query of %i ms and %i known so far, it is %i',
+    async (ahead, takes, known, expected) => {
+      [aheadMs, queryMs, databaseClock.aheadMs] = [ahead, takes, known];
+      await watch.run();
+      expect(databaseClock.aheadMs).toBe(expected);
+      expect(databaseClock.now().getTime()).toBe(Date.now() - expected);
+    },
+  );
 
   it('reports each change once, and none while the database is unavailable', async () => {
     await watch.run();

@@ -1,5 +1,6 @@
 import { ALWAYS_ACTIVE, type Activity } from '#kernel/activity.js';
 import type { BackgroundTask } from '#kernel/background-task.js';
+import { databaseClock } from '#kernel/clock.js';
 import type { Logger } from '../observability/logging.js';
 import type { Metrics } from '../observability/metrics.js';
 import type { Database } from './database.js';
@@ -16,13 +17,12 @@ interface ClockWatchOptions {
 }
 
 /**
- * Compares this process's clock with the database's. BullMQ decides by the worker's clock whose lock has expired, so a
- * worker whose clock is ahead would take over jobs that others are running.
+ * Compares the clock of this machine with the database's, which `databaseClock` then follows. BullMQ decides by the
+ * worker's machine whose lock has expired, so a worker whose clock is ahead would take over jobs that others are running.
  */
 export class ClockWatch implements BackgroundTask {
   readonly intervalMs: number;
   private readonly listeners: ((isRight: boolean) => void)[] = [];
-  private aheadMs = 0;
   /** Between the clock and a timer that nobody can change, at the last comparison. */
   private drift = Infinity;
   private comparedAt = -Infinity;
@@ -38,12 +38,12 @@ export class ClockWatch implements BackgroundTask {
     metrics.gauge(
       'sluice_clock_offset_seconds',
       "How far the clock of the process is ahead of the database's",
-      () => this.aheadMs / 1_000,
+      () => databaseClock.aheadMs / 1_000,
     );
   }
 
   get isRight(): boolean {
-    return Math.abs(this.aheadMs) <= this.options.toleranceMs;
+    return Math.abs(databaseClock.aheadMs) <= this.options.toleranceMs;
   }
 
   onChange(listener: (isRight: boolean) => void): void {
@@ -61,7 +61,7 @@ export class ClockWatch implements BackgroundTask {
     this.drift = drift;
     this.comparedAt = performance.now();
     const wasRight = this.isRight;
-    this.aheadMs = aheadMs;
+    databaseClock.aheadMs = aheadMs;
     if (this.isRight === wasRight) return;
     if (wasRight) {
       this.logger.error({ aheadMs }, "the clock differs from the database's: no jobs are taken until it is corrected");
@@ -71,15 +71,14 @@ export class ClockWatch implements BackgroundTask {
     for (const listener of this.listeners) listener(this.isRight);
   }
 
-  /** @returns 0 for a difference that may only be the time of the query */
+  /** @returns the difference so far if it can still be right, or else the next to it: times do not go back and forth */
   private async measure(): Promise<number> {
     const before = Date.now();
     const [row] = await this.database.query<{ now: number }>(
-      'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now',
+      'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now',
     );
     const now = row?.now ?? before;
     // It was read at some time between `before` and the response, however long that took.
-    if (now < before) return before - now;
-    return Math.min(0, Date.now() - now);
+    return Math.max(before - now, Math.min(databaseClock.aheadMs, Date.now() - now));
   }
 }

@@ -53,5 +53,5 @@ export function setStandardHeaders(request: FastifyRequest, reply: FastifyReply)
 }
 
 export function setRateLimitHeaders(reply: FastifyReply, windows: readonly RateLimitWindow[]): void {
-  for (const [name, value] of rateLimitHeaders(windows, Date.now())) reply.raw.setHeader(name, value);
+  for (const [name, value] of rateLimitHeaders(windows)) reply.raw.setHeader(name, value);
 }

@@ -1,3 +1,5 @@
+import { databaseClock } from '#kernel/clock.js';
+
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 /** The three forms of a date in HTTP (RFC 9110, 5.6.7): IMF-fixdate, RFC 850 and asctime(). All are UTC. */
@@ -12,7 +14,7 @@ const HTTP_DATES = [
  * @param header `Retry-After`: seconds or an HTTP date, which may be in a leap second. Of several, the first counts: it is
  *   the one of the receiver itself if proxies add their own.
  */
-export function retryAfterMs(header: string | string[] | undefined, now = new Date()): number | null {
+export function retryAfterMs(header: string | string[] | undefined, now = databaseClock.now()): number | null {
   const text = [header ?? ''].flat()[0]?.trim() ?? '';
   // Proxies may have joined several.
   const [seconds] = /^\d+(?=\s*(?:,|$))/.exec(text) ?? [];

@@ -1,6 +1,6 @@
 import { Global, Inject, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
 import { Activity } from '#kernel/activity.js';
-import { Clock, SystemClock } from '#kernel/clock.js';
+import { Clock, databaseClock } from '#kernel/clock.js';
 import { Ids, UuidV7Ids } from '#kernel/ids.js';
 import { Backpressure } from '../concurrency/backpressure.js';
 import { Database } from '../database/database.js';
@@ -48,7 +48,7 @@ export class PlatformModule implements OnApplicationShutdown {
       { provide: Backpressure, useValue: backpressure },
       { provide: BatchMetrics, useFactory: () => new BatchMetrics(metrics) },
       { provide: Activity, useClass: Activity },
-      { provide: Clock, useClass: SystemClock },
+      { provide: Clock, useValue: databaseClock },
       { provide: Ids, useClass: UuidV7Ids },
     ];
     return { module: PlatformModule, providers, exports: providers.map(({ provide }) => provide) };

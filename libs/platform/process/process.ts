@@ -13,7 +13,7 @@ const SQLSTATE = /^(?=.*\d)[\dA-Z]{5}$/;
 
 /** Signals within this time count as one: a terminal and npm both forward a Ctrl-C. */
 const SAME_SIGNAL_MS = 1_000;
-const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
 interface Running {
   stop(): Promise<void>;
@@ -21,8 +21,8 @@ interface Running {
 
 /**
  * Runs a process: reads its settings, migrates and starts it, sends `ready` to its parent, and stops it on SIGTERM,
- * SIGINT or when the parent is gone. A second signal ends it at once with exit code 1. A failed start prints the
- * reason and exits with code 1.
+ * SIGINT, SIGHUP or when the parent is gone. A second signal ends it at once with exit code 1, unless only its terminal
+ * was closed. A failed start prints the reason and exits with code 1.
  * @param read reads the settings
  * @param migrate migrates the schema of a database; calls `onWait` when another process is doing so
  */
@@ -79,7 +79,8 @@ function stopHandler(running: Running, logger: Logger): (signal: string) => void
   // If the parent ended during the start, the event is past.
   if (process.send !== undefined && !process.connected) stop('parent is gone');
   return (signal) => {
-    if (stoppingSince !== null && performance.now() - stoppingSince > SAME_SIGNAL_MS) process.exit(1);
+    const isSecond = stoppingSince !== null && performance.now() - stoppingSince > SAME_SIGNAL_MS;
+    if (isSecond && signal !== 'SIGHUP') process.exit(1);
     stop(signal);
   };
 }

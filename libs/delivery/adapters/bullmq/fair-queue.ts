@@ -1,4 +1,5 @@
 import type { JobJson, JobsOptions } from 'bullmq';
+import { databaseClock } from '#kernel/clock.js';
 import { FairScheduler, NO_TURN } from '../../application/fair-scheduler.js';
 import { HELD_AFTER_MS, HeldPlaces } from '../../application/held-places.js';
 import type { Message, RetryPolicy } from '#messages/index.js';
@@ -101,7 +102,7 @@ export class FairQueue {
   private waitOf({ state: { nextAttemptAt } }: Message): number {
     if (nextAttemptAt === null) return 0;
     // The clock of the worker that set it may have been wrong.
-    return Math.max(0, Math.min(nextAttemptAt.getTime() - Date.now(), this.policy.maxBackoffMs));
+    return Math.max(0, Math.min(nextAttemptAt.getTime() - databaseClock.now().getTime(), this.policy.maxBackoffMs));
   }
 
   private async refresh(maxAgeMs = VIEW_CACHED_MS): Promise<void> {

@@ -38,9 +38,15 @@ function stalledIntervalOf(lockMs: number): number {
   return Math.max(500, Math.round(lockMs * 0.4));
 }
 
+/** How long keys may expire by a clock that was changed. */
+const MAX_COMPARE_EVERY_MS = 1_000;
+
 /** A job is taken over after two checks for stalled ones; a wrong clock is detected between them. */
 export function clockWatchOptions({ lockMs }: Pick<ConsumerOptions, 'lockMs'>) {
-  return { everyMs: Math.round(stalledIntervalOf(lockMs) / 2), toleranceMs: Math.round(lockMs / 4) };
+  return {
+    everyMs: Math.min(Math.round(stalledIntervalOf(lockMs) / 2), MAX_COMPARE_EVERY_MS),
+    toleranceMs: Math.round(lockMs / 4),
+  };
 }
 
 /** How long it may take to hand over what is unfinished when the worker stops. */

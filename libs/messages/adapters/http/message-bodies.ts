@@ -5,6 +5,7 @@ import {
   type ValidationArguments,
   type ValidatorConstraintInterface,
 } from 'class-validator';
+import { databaseClock } from '#kernel/clock.js';
 import { readItems } from '#platform/http/body/read-items.js';
 import { invalidTime, readTime, TIME_SCHEMA } from '#platform/http/body/time.js';
 import { bodyModel } from '#platform/http/openapi/body-model.js';
@@ -42,7 +43,7 @@ function read({ kind }: ContentField, value: unknown): ContentValue | null {
 function fieldError(field: ContentField, value: unknown): string | null {
   if (value === undefined) return `${field.json} is required.`;
   const known = read(field, value);
-  return known === null ? KINDS[field.kind].error(field.json) : field.error(known, new Date());
+  return known === null ? KINDS[field.kind].error(field.json) : field.error(known, databaseClock.now());
 }
 
 /** The fields that a sender sets, from CONTENT_FIELDS. */
@@ -102,7 +103,7 @@ function valuesOf(body: Readonly<Record<string, unknown>>): ContentValues {
 
 /** @throws ValidationError */
 export function readMessage(body: SendMessageBody): MessageContent {
-  return MessageContent.parse(valuesOf(body), new Date());
+  return MessageContent.parse(valuesOf(body), databaseClock.now());
 }
 
 /** @throws ValidationError with the first 100 errors */

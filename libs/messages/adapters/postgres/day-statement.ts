@@ -1,3 +1,4 @@
+import { databaseClock } from '#kernel/clock.js';
 import { lowestId } from '#kernel/ids.js';
 
 const DAY_MS = 86_400_000;
@@ -37,7 +38,7 @@ export class DayStatement {
     this.ofAnyDay = { name, text: write(() => '') };
   }
 
-  for(ids: readonly string[], now = Date.now()): Statement {
+  for(ids: readonly string[], now = databaseClock.now().getTime()): Statement {
     const today = now - (now % DAY_MS);
     if (this.today !== today) {
       this.today = today;

@@ -1,3 +1,4 @@
+import { databaseClock } from '#kernel/clock.js';
 import { leftMs, seconds, tightest, type RateLimitWindow } from '#kernel/rate-limit-window.js';
 import { UNAVAILABLE_RETRY_AFTER } from '../problems.js';
 
@@ -16,7 +17,7 @@ declare module 'fastify' {
  */
 export function rateLimitHeaders(
   windows: readonly RateLimitWindow[],
-  now: number,
+  now = databaseClock.now().getTime(),
   at = performance.now(),
 ): [name: string, value: string][] {
   const shown = tightest(windows);

@@ -30,7 +30,7 @@ export function rawProblem(
       'X-Request-Id': id,
       'Cache-Control': 'no-store',
       'X-Content-Type-Options': 'nosniff',
-      ...Object.fromEntries(rateLimitHeaders(windows, Date.now())),
+      ...Object.fromEntries(rateLimitHeaders(windows)),
       ...problemHeaders(error, authorization),
       'content-type': PROBLEM_TYPE,
       ...(closes ? { connection: 'close' } : {}),
