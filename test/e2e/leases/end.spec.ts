@@ -38,7 +38,16 @@ describe('A leased message', () => {
   it('cannot be ended or extended under a lease that is expired or foreign', async () => {
     const [, token = ''] = leased.leaseToken.split('.');
     const other = new Consumer(api, await api.signUp());
-    const foreign = [`1.${UUID}`, `2.${token}`, '', 'x', '1.', `${leased.leaseToken}0`, `0${leased.leaseToken}`, '\u0000'];
+    const foreign = [
+      `1.${UUID}`,
+      `2.${token}`,
+      '',
+      'x',
+      '1.',
+      `${leased.leaseToken}0`,
+      `0${leased.leaseToken}`,
+      '\u0000',
+    ];
     for (const leaseToken of foreign) {
       const lease = { ...leased, leaseToken };
       expectProblem(await consumer.ack(lease), 409, 'lease_lost');
