@@ -37,12 +37,9 @@ const SESSION: Readonly<Record<string, string>> = {
   },
   ...{ lc_monetary: 'C', lc_numeric: 'C', lc_time: 'C', xmloption: 'content', xmlbinary: 'base64' },
   ...{ standard_conforming_strings: 'on', backslash_quote: 'safe_encoding', escape_string_warning: 'on' },
-  ...{
-    array_nulls: 'on',
-    transform_null_equals: 'off',
-    quote_all_identifiers: 'off',
-    search_path: 'pg_catalog, pg_temp',
-  },
+  ...{ array_nulls: 'on', transform_null_equals: 'off', quote_all_identifiers: 'off' },
+  // A function that another role has created in a schema that is searched would run with the rights of this one.
+  search_path: 'pg_catalog, pg_temp',
   // A policy that hides rows is an error, as for pg_dump.
   ...{ row_security: 'off', exit_on_error: 'off', check_function_bodies: 'on', client_min_messages: 'warning' },
   ...{ default_transaction_isolation: 'read committed', default_transaction_deferrable: 'off' },
