@@ -26,6 +26,13 @@ const TRACEPARENT_SPEC = 'libs/platform/observability/tracing/traceparent.spec.t
 
 export default [
   {
+    what: 'a closed terminal ends a process at once',
+    file: 'libs/platform/process/process.ts',
+    find: "['SIGTERM', 'SIGINT', 'SIGHUP']",
+    replace: "['SIGTERM', 'SIGINT']",
+    tests: [STOPPING],
+  },
+  {
     what: 'a process that has all connections closes each new one',
     file: ROOM,
     find: 'this.silent(socket) ?? this.idle() ?? this.greedy() ?? socket',
@@ -147,7 +154,7 @@ export default [
   {
     what: 'an error of the HTTP parser has no rate limit headers',
     file: 'libs/platform/http/edge/raw-problem.ts',
-    find: '...Object.fromEntries(rateLimitHeaders(windows, Date.now())),',
+    find: '...Object.fromEntries(rateLimitHeaders(windows)),',
     replace: '',
     tests: ['test/e2e/headers/every-response.spec.ts'],
   },
