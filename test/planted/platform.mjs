@@ -26,6 +26,13 @@ const TRACEPARENT_SPEC = 'libs/platform/observability/tracing/traceparent.spec.t
 
 export default [
   {
+    what: 'a closed terminal ends a process at once',
+    file: 'libs/platform/process/process.ts',
+    find: "['SIGTERM', 'SIGINT', 'SIGHUP']",
+    replace: "['SIGTERM', 'SIGINT']",
+    tests: [STOPPING],
+  },
+  {
     what: 'a process that has all connections closes each new one',
     file: ROOM,
     find: 'this.silent(socket) ?? this.idle() ?? this.greedy() ?? socket',

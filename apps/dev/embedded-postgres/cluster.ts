@@ -17,8 +17,8 @@ const PASSWORD_FILE = 'sluice.password';
 export async function ensureCluster(dataDir: string, binaries: Binaries, runAs: RunAs, sync: boolean): Promise<void> {
   if (!(await isCluster(dataDir))) {
     const unfinished = `${dataDir}.new-${process.pid}`;
-    await removeUnfinished(dataDir);
     try {
+      await removeUnfinished(dataDir);
       await mkdir(unfinished, { mode: 0o700 });
       await initialise(unfinished, binaries, runAs, sync);
       await rename(unfinished, dataDir).catch(async (error: unknown) => {
@@ -91,7 +91,8 @@ async function removeUnfinished(dataDir: string): Promise<void> {
   for (const name of await readdir(dirname(dataDir))) {
     const pid = Number.parseInt(name.slice(prefix.length), 10);
     if (!name.startsWith(prefix) || (pid !== process.pid && isAlive(pid))) continue;
-    await rm(join(dirname(dataDir), name), { recursive: true, force: true });
+    // A killed process may have left an initdb behind, which still writes there.
+    await rm(join(dirname(dataDir), name), { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   }
 }
 
