@@ -12,7 +12,7 @@ describe('Database', () => {
 
   const connect = (url: string, options: Partial<DatabaseOptions> = {}) =>
     Database.connect({ url, poolSize: 2, applicationName: 'spec', onError: () => undefined, ...options });
-  const rows = () => database.query<{ n: number }>('SELECT n FROM things ORDER BY n');
+  const rows = () => database.query<{ n: number }>('SELECT n FROM public.things ORDER BY n');
   /** Ends all connections of the database under test, except the one that runs this. */
   const terminateOthers = () =>
     database.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -22,9 +22,9 @@ describe('Database', () => {
     test = await createTestDatabase();
     database = await connect(test.url);
     repositories = await database.repositories([]);
-    await database.query('CREATE TABLE things (n int PRIMARY KEY)');
+    await database.query('CREATE TABLE public.things (n int PRIMARY KEY)');
   });
-  beforeEach(() => database.query('TRUNCATE things'));
+  beforeEach(() => database.query('TRUNCATE public.things'));
   afterAll(async () => {
     await database.close();
     await test.drop();
@@ -33,7 +33,7 @@ describe('Database', () => {
   it('rolls back a transaction that fails, and reuses its connection', async () => {
     for (let time = 0; time < 5; time++) {
       const failed = database.transaction(async (client) => {
-        await client.query('INSERT INTO things VALUES (1)');
+        await client.query('INSERT INTO public.things VALUES (1)');
         throw new Error('no');
       });
       await expect(failed).rejects.toThrow('no');
@@ -47,7 +47,7 @@ describe('Database', () => {
       const single = await connect(test.url, { poolSize: 1 });
       const [before] = await single.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
       const failed = single.transaction(async (client) => {
-        await client.query('INSERT INTO things VALUES (1)');
+        await client.query('INSERT INTO public.things VALUES (1)');
         const query = client.query.bind(client) as (text: string) => Promise<unknown>;
         // Not even the repetition arrives.
         Object.assign(client, {
@@ -101,13 +101,13 @@ describe('Database', () => {
     it('when a connection is lost in a transaction, and recovers with another', async () => {
       for (let time = 0; time < 3; time++) {
         const cut = database.transaction(async (client) => {
-          await client.query('INSERT INTO things VALUES (1)');
+          await client.query('INSERT INTO public.things VALUES (1)');
           await terminateOthers();
           await client.query('SELECT 1');
         });
         await expect(cut).rejects.toMatchObject(unavailable);
         const cutRepositories = repositories.transaction(async (manager) => {
-          await manager.query('INSERT INTO things VALUES (1)');
+          await manager.query('INSERT INTO public.things VALUES (1)');
           await terminateOthers();
           await manager.query('SELECT 1');
         });
@@ -209,8 +209,8 @@ describe('Database', () => {
 
   it('stops waiting for a lock after two seconds', async () => {
     const waiting = database.transaction(async (holder) => {
-      await holder.query('LOCK TABLE things');
-      await database.query('INSERT INTO things VALUES (1)');
+      await holder.query('LOCK TABLE public.things');
+      await database.query('INSERT INTO public.things VALUES (1)');
     });
     await expect(waiting).rejects.toMatchObject({ code: '55P03' });
   });
