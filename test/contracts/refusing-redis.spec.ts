@@ -2,10 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RedisQueueConnection } from '#delivery/adapters/bullmq/redis/redis-queue-connection.js';
 import { Link } from '../support/link.js';
 import { until } from '../support/processes.js';
-import { NO_REDIS, serversAt, TestRedis } from '../support/redis.js';
+import { asApp, LEAST_RIGHTS, NO_REDIS, serversAt, TestRedis } from '../support/redis.js';
 import { describeUnless } from '../support/skipping.js';
 
-const RIGHTS = ['resetkeys', '~bull:messages*', '+@all', '-@admin', '-@dangerous', '+info'];
 const acl = (...rules: string[]) => ['ACL', 'SETUSER', 'app', ...rules];
 const config = (...setting: string[]) => ['CONFIG', 'SET', ...setting];
 
@@ -16,12 +15,11 @@ describeUnless(NO_REDIS)('While its connections to Redis stay open, the queue', 
   let connection: RedisQueueConnection;
 
   beforeAll(async () => {
-    const start = () => TestRedis.start('--user', 'app', 'on', '>secret', ...RIGHTS);
-    [redis, other] = await Promise.all([start(), start()]);
+    [redis, other] = await Promise.all([TestRedis.startForApp(), TestRedis.startForApp()]);
     const url = await link.open(redis.url);
     const ignore = () => undefined;
     connection = new RedisQueueConnection({
-      ...serversAt([url.replace('//', '//app:secret@')], 'standalone'),
+      ...serversAt([asApp(url)], 'standalone'),
       ...{ shards: 1, queueName: 'messages', onError: ignore, onEviction: ignore },
     });
     await connection.opened();
@@ -51,10 +49,10 @@ describeUnless(NO_REDIS)('While its connections to Redis stay open, the queue', 
   };
 
   it.each<[what: string, harm: readonly string[], repair: readonly string[]]>([
-    ['the user may not write', acl('-@write'), acl(...RIGHTS)],
-    ['the user may not change hashes', acl('-@hash'), acl(...RIGHTS)],
-    ['the user may not run scripts', acl('-@scripting'), acl(...RIGHTS)],
-    ['the user has other keys', acl('resetkeys', '~other*'), acl(...RIGHTS)],
+    ['the user may not write', acl('-@write'), acl(...LEAST_RIGHTS)],
+    ['the user may not change hashes', acl('-@hash'), acl(...LEAST_RIGHTS)],
+    ['the user may not run scripts', acl('-@scripting'), acl(...LEAST_RIGHTS)],
+    ['the user has other keys', acl('resetkeys', '~other*'), acl(...LEAST_RIGHTS)],
     ['Redis has too few replicas', config('min-replicas-to-write', '1'), config('min-replicas-to-write', '0')],
     ['Redis has no memory left', config('maxmemory', '1'), config('maxmemory', '0')],
     ['Redis is a replica', ['REPLICAOF', '127.0.0.1', '1'], ['REPLICAOF', 'NO', 'ONE']],

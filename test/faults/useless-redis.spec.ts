@@ -3,10 +3,8 @@ import { callUndocumented } from '../support/http.js';
 import { Link } from '../support/link.js';
 import { metricsOf } from '../support/metrics.js';
 import { until, type Program } from '../support/processes.js';
-import { NO_REDIS, TestRedis } from '../support/redis.js';
+import { asApp, NO_REDIS, TestRedis } from '../support/redis.js';
 import { describeUnless } from '../support/skipping.js';
-
-const RIGHTS = ['resetkeys', '~bull:messages*', '+@all', '-@admin', '-@dangerous', '+info'];
 
 describeUnless(NO_REDIS)('While the connections to Redis stay open', () => {
   const link = new Link();
@@ -15,10 +13,9 @@ describeUnless(NO_REDIS)('While the connections to Redis stay open', () => {
   let fleet: Fleet;
 
   beforeAll(async () => {
-    const start = () => TestRedis.start('--user', 'app', 'on', '>secret', ...RIGHTS);
-    [redis, other] = await Promise.all([start(), start()]);
+    [redis, other] = await Promise.all([TestRedis.startForApp(), TestRedis.startForApp()]);
     const url = await link.open(redis.url);
-    fleet = await Fleet.startProcesses({ REDIS_URL: url.replace('//', '//app:secret@') });
+    fleet = await Fleet.startProcesses({ REDIS_URL: asApp(url) });
     await fleet.worker();
   });
   afterAll(async () => {

@@ -24,6 +24,12 @@ export function serversAt(urls: readonly string[], topology: RedisServers['topol
   return { urls, topology, sentinel: { master: 'mymaster', password: null } };
 }
 
+/** What the user `app` needs at least, as docs/scaling.md lists it for a single server. */
+export const LEAST_RIGHTS = ['resetkeys', '~bull:messages*', '+@all', '-@admin', '-@dangerous', '+info'];
+
+/** A URL of the same server, or of a link to it, for the user `app` of `TestRedis.startForApp()`. */
+export const asApp = (url: string): string => url.replace('//', '//app:secret@');
+
 /** A Redis of a test's own, which stores nothing on disk. */
 export class TestRedis {
   private child!: ChildProcess;
@@ -41,6 +47,11 @@ export class TestRedis {
     const redis = new TestRedis(await freePort(), options, folder);
     await redis.begin();
     return redis;
+  }
+
+  /** With the user `app`, which has the least rights. */
+  static startForApp(): Promise<TestRedis> {
+    return TestRedis.start('--user', 'app', 'on', '>secret', ...LEAST_RIGHTS);
   }
 
   get url(): string {
