@@ -1,17 +1,18 @@
-/** Patterns of the tests that `npm test` leaves out: they take long or need what not every machine has. */
+/**
+ * Patterns of the tests that `npm test` leaves out. They are sweeps over many inputs, servers, settings or pages for rules
+ * that faster tests know as well, take long by themselves, or need what not every machine has.
+ */
 export const LONG = [
-  'test/bench/',
-  'test/cli/batch\\.',
-  'test/client/(many-faults|package)\\.',
-  'test/clients/(clients|go)\\.',
-  'test/container/',
-  'test/docs/serving-pages\\.',
-  'test/e2e/(edge/slow-readers|management/(idle|npm-start|proxied-database)|pages/docs|tracing/request-to-delivery)\\.',
-  'test/examples/(handlers|redis-workers)\\.',
-  'test/faults/(bad-handlers|clocks|consumer|database-away|deleted-accounts|embedded-postgres|foreign-worker|killed)\\.',
-  'test/faults/(limits-six-processes|order|pause|poison|program-killed|queue-locked|queue-parts|redis|redis-cluster|redis-sentinel|retention)\\.',
-  'test/faults/(rolling-restart|standby|tracing|usage|useless-redis|verify|webhooks|worker-lost)\\.',
-  'test/hostile/hanging\\.',
-  'test/neighbours/(bodies|busy-reads|cheap-reads|connections|pipelining|slow-readers|webhooks)\\.',
-  'test/portal/(flows|operators|snippets|views)\\.',
+  'test/(bench|container|examples|faults|hostile|neighbours)/',
+  'test/cli/(batch|connections|files|full-output|hostile-texts|interrupted|mcp-input|migrate|network|package|terminal)\\.',
+  'test/cli/(unusable-databases|unusable-redis|verify)\\.',
+  'test/client/(faults|held|hostile|many-faults|package)\\.',
+  'test/clients/(clients|go|readmes)\\.',
+  'test/contracts/(batching-backend|redis-queue|replaced-data|statistics)\\.',
+  'test/contracts/order/(at-once|walk)\\.',
+  'test/docs/(consumers|operations|pages|senders|serving-pages)\\.',
+  'test/e2e/(edge/(503-overload|slow-readers)|limits/(bans|changing-plans|database-unavailable|floods|windows))\\.',
+  'test/e2e/(management/(idle|npm-start|proxied-database)|pages/docs|post-messages/(507|hostile-bodies))\\.',
+  'test/e2e/tracing/request-to-delivery\\.',
+  'test/portal/(?!(hidden-characters|local-time|many|portal)\\.)',
 ];

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Copy } from './copy.mjs';
-import { problemOf, readDefects } from './lists.mjs';
+import { problemOf, problemOfAll, readDefects } from './lists.mjs';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 /** These load the sources. All others start what was built, so that a defect must be built. */
@@ -20,6 +20,8 @@ const problems = defects.flatMap((defect) => {
   const problem = problemOf(defect, ROOT);
   return problem === null ? [] : [`${defect.area}: ${defect.what}: ${problem}`];
 });
+const problem = positionals.length === 0 ? problemOfAll(defects) : null;
+if (problem !== null) problems.push(problem);
 if (defects.length === 0) problems.push('No defect is selected.');
 for (const problem of problems) console.error(problem);
 process.exitCode = problems.length > 0 ? 1 : 0;
