@@ -20,6 +20,11 @@ import { CliError, EXIT } from './support/exit-codes.js';
 import { Output } from './support/output.js';
 import { visibleLines } from './support/visible.js';
 
+/** What Node.js puts in place of bytes that are not valid UTF-8. */
+const REPLACEMENT = '\ufffd';
+const DAMAGED =
+  'An argument is not valid UTF-8, or has the character U+FFFD. A message can be piped in, or be in a file.';
+
 export type AddCommand = (program: Command, context: Context) => void;
 
 /** `sluice`: docs/cli.md describes its commands. */
@@ -75,6 +80,7 @@ export class Program {
   /** Runs the command and reports its failure. @returns the exit code of a failure; undefined if there was none */
   async run(): Promise<number | undefined> {
     try {
+      if (this.args.some((arg) => arg.includes(REPLACEMENT))) throw new CliError(DAMAGED, EXIT.usage);
       if (this.args.length === 0) this.command.outputHelp();
       else await this.command.parseAsync(this.args, { from: 'user' });
       return undefined;

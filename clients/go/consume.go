@@ -30,6 +30,9 @@ const leaseWait = 20 * time.Second
 // while handlers run. When the context is cancelled, it takes no more messages, lets the handlers finish, and returns nil.
 // It fails if its first lease fails, or if it is refused for good.
 func (c *Client) Consume(ctx context.Context, handle Handler, options ConsumeOptions) error {
+	if options.Concurrency < 0 {
+		return errors.New("sluice: Concurrency must not be negative")
+	}
 	if options.Concurrency == 0 {
 		options.Concurrency = 1
 	}
@@ -42,11 +45,20 @@ func (c *Client) Consume(ctx context.Context, handle Handler, options ConsumeOpt
 	taking, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var running sync.WaitGroup
-	for range options.Concurrency {
+	// The first lease shows whether any can work at all.
+	leased := make(chan struct{})
+	for at := range options.Concurrency {
 		running.Add(1)
 		go func() {
 			defer running.Done()
-			if err := c.consumeInTurn(taking, handle, options); err != nil {
+			if at > 0 {
+				select {
+				case <-leased:
+				case <-taking.Done():
+					return
+				}
+			}
+			if err := c.consumeInTurn(taking, handle, options, leased); err != nil {
 				stop(err)
 			}
 		}()
@@ -58,9 +70,9 @@ func (c *Client) Consume(ctx context.Context, handle Handler, options ConsumeOpt
 	return nil
 }
 
-// consumeInTurn handles one message after another.
-func (c *Client) consumeInTurn(ctx context.Context, handle Handler, options ConsumeOptions) error {
-	hasLeased, failures := false, 0
+// consumeInTurn handles one message after another. It closes hasLeased after its first lease, unless that is closed.
+func (c *Client) consumeInTurn(ctx context.Context, handle Handler, options ConsumeOptions, hasLeased chan struct{}) error {
+	failures := 0
 	for ctx.Err() == nil {
 		leased, err := c.Lease(ctx, 1, options.Lease, leaseWait)
 		if ctx.Err() != nil && err != nil {
@@ -68,8 +80,7 @@ func (c *Client) consumeInTurn(ctx context.Context, handle Handler, options Cons
 		}
 		if err != nil {
 			var failure *Error
-			// The first one shows whether the loop can work at all.
-			if !hasLeased || !errors.As(err, &failure) || !failure.IsRetryable() {
+			if !isClosed(hasLeased) || !errors.As(err, &failure) || !failure.IsRetryable() {
 				return err
 			}
 			options.OnError(err)
@@ -77,7 +88,10 @@ func (c *Client) consumeInTurn(ctx context.Context, handle Handler, options Cons
 			_ = sleep(ctx, backoff(failures))
 			continue
 		}
-		hasLeased, failures = true, 0
+		if !isClosed(hasLeased) {
+			close(hasLeased)
+		}
+		failures = 0
 		for _, message := range leased {
 			if err := c.settle(context.WithoutCancel(ctx), message, handle, options.Lease); err != nil {
 				options.OnError(err)
@@ -85,6 +99,15 @@ func (c *Client) consumeInTurn(ctx context.Context, handle Handler, options Cons
 		}
 	}
 	return nil
+}
+
+func isClosed(channel <-chan struct{}) bool {
+	select {
+	case <-channel:
+		return true
+	default:
+		return false
+	}
 }
 
 // settle handles a message and reports its outcome, until the lease ends.

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -69,6 +70,9 @@ func newTransport(options Options) *transport {
 	return t
 }
 
+// replacement is what encoding/json writes in place of bytes that are not valid UTF-8; it writes U+FFFD itself as it is.
+var replacement = regexp.MustCompile(`[^\\](?:\\\\)*\\ufffd`)
+
 // call sends a request until it succeeds or is refused for good.
 func (t *transport) call(ctx context.Context, c call, result any) error {
 	var body []byte
@@ -76,6 +80,9 @@ func (t *transport) call(ctx context.Context, c call, result any) error {
 		var err error
 		if body, err = json.Marshal(c.body); err != nil {
 			return err
+		}
+		if replacement.Match(body) {
+			return errors.New("sluice: a text is not valid UTF-8: encode it, for example as base64")
 		}
 	}
 	if !c.isUnbounded {

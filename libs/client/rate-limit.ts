@@ -22,14 +22,14 @@ export function readRateLimit(headers: Headers): RateLimit | null {
   const number = (name: string) => Number(headers.get(`x-ratelimit-${name}`) ?? NaN);
   const limit = number('limit');
   const remaining = number('remaining');
-  const reset = number('reset');
-  if (!Number.isFinite(limit + remaining + reset)) return null;
+  const resetsAt = new Date(number('reset') * 1_000);
+  if (!Number.isFinite(limit + remaining + resetsAt.getTime())) return null;
   const now = Date.now();
   const limits = new Map(itemsOf(headers.get('ratelimit-policy')).map(({ name, q }) => [name, q]));
   const windows = itemsOf(headers.get('ratelimit')).map(({ name, r = 0, t = 0 }) => {
     return { name, limit: limits.get(name) ?? r, remaining: r, resetsAt: new Date(now + t * 1_000) };
   });
-  return { limit, remaining, resetsAt: new Date(reset * 1_000), windows };
+  return { limit, remaining, resetsAt, windows };
 }
 
 /** The items of a structured field such as `"minute";r=59;t=42, "day";r=812;t=30211`. */

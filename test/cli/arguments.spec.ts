@@ -207,6 +207,12 @@ describe('Wrong arguments', () => {
     },
   );
 
+  it.each(leavesOf(new Program([]).command).map(([path]) => path))('that are not UTF-8: %s', async (path) => {
+    const given = (ARGUMENTS[path] ?? '').split(' ').filter((arg) => arg !== '');
+    for (const args of [['caf\ufffd'], ['--metadata=drink=caf\ufffd'], ['--', '\ufffd']])
+      expect(await refused([...path.split(' '), ...given, ...args])).toContain('not valid UTF-8');
+  });
+
   it.each([
     ...[
       'list -n 0',

@@ -619,6 +619,17 @@ describe('A call of the client', () => {
     expect(sluice.rateLimit?.remaining).toBe(18);
   });
 
+  it.each(['1800000000000000000', '-9000000000000000', 'Infinity', '9'.repeat(400), 'soon', '2026-11-29'])(
+    'says nothing of limits that are reset at %s',
+    async (reset) => {
+      const headers = { 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '18', 'x-ratelimit-reset': reset };
+      server.url('/messages', json(202, MESSAGE, headers));
+      const sluice = client();
+      await sluice.messages.send('hello');
+      expect(sluice.rateLimit).toBeNull();
+    },
+  );
+
   it('goes to the path of the base URL', async () => {
     server.url('/sluice/messages', accepted);
     for (const baseUrl of [`${server.origin}/sluice`, new URL(`${server.origin}/sluice/`)]) {

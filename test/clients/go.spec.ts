@@ -23,5 +23,7 @@ describeClient({
   },
   command: (folder) => [join(folder, 'kept'), []],
   env: {},
+  isConcurrent: true,
+  hasBytes: true,
   canForget: false,
 });

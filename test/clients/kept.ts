@@ -22,10 +22,14 @@ interface KeptClient {
   readonly env: Readonly<Record<string, string>>;
   /** Whether a message that a handler neither acknowledges nor rejects is rejected: otherwise there is no such thing. */
   readonly canForget: boolean;
+  /** Whether a consumer handles several messages at a time. */
+  readonly isConcurrent: boolean;
+  /** Whether a text can have bytes that are not UTF-8. */
+  readonly hasBytes: boolean;
 }
 
 /** What a client does that is kept by hand, tried by its program in test/clients/programs/. */
-export function describeClient({ language, needs, prepare, command, env, canForget }: KeptClient): void {
+export function describeClient({ language, needs, prepare, command, env, ...has }: KeptClient): void {
   const [tool, ...args] = needs;
   const isMissing = spawnSync(tool, args).status !== 0;
   const reason = isMissing ? `The ${language} client: ${tool} is not installed, or too old.` : null;
@@ -156,8 +160,8 @@ export function describeClient({ language, needs, prepare, command, env, canForg
 
     it('consumes, extends leases, and gets again what was rejected', async () => {
       await pull();
-      const texts = ['good', 'slow', 'failing', ...(canForget ? ['forgotten'] : [])];
-      const again = ['failing', ...(canForget ? ['forgotten'] : [])];
+      const texts = ['good', 'slow', 'failing', ...(has.canForget ? ['forgotten'] : [])];
+      const again = ['failing', ...(has.canForget ? ['forgotten'] : [])];
       await api.sendBatch(account, { messages: texts });
       const named = { slow: ['slow'], failing: ['failing'], forgotten: ['forgotten'] };
       const task = { do: 'consume', lease: 2, count: texts.length + again.length, url: programs.proxy.with() };
@@ -177,6 +181,38 @@ export function describeClient({ language, needs, prepare, command, env, canForg
       expect(handled.map(([text]) => text).sort()).toEqual([...texts].sort());
       expect([...(await stored()).values()].map(({ status }) => status)).toEqual(texts.map(() => 'delivered'));
     });
+
+    if (has.isConcurrent) {
+      it('consumes several at a time, and only the first lease ends it', async () => {
+        await pull();
+        const texts = ['one', 'two', 'three', 'four'];
+        await api.sendBatch(account, { messages: texts });
+        const faults = ['a response that is late', ...Array<string>(3).fill('an empty 503')].map(faultOf);
+        const task = { do: 'consume', lease: 2, count: texts.length, concurrency: 4, tries: 1 };
+        const handled = await does<[string, number][]>({ ...task, url: programs.proxy.with(...faults) });
+        expect(handled.map(([text]) => text).sort()).toEqual([...texts].sort());
+        const failed = { ...task, url: programs.proxy.with(faultOf('an empty 503')) };
+        await expect(does(failed)).rejects.toThrow('the response has the status 503');
+        await expect(does({ ...failed, concurrency: -1 })).rejects.toThrow('Concurrency must not be negative');
+      });
+    }
+
+    if (has.hasBytes) {
+      it('sends no text that is not UTF-8, and U+FFFD as it is', async () => {
+        const url = programs.proxy.with();
+        const wrong = ['caf\xe9', '\xff', '\\\xff', '\xc0\x80', '\xed\xa0\x80', 'x\\\\\xe9"'];
+        const right = ['\ufffd', '\\ufffd', '\\\\ufffd', 'café', ' \\'];
+        const sent = await send([
+          ...wrong.map((text) => ({ url, bytes: Buffer.from(text, 'latin1').toString('base64') })),
+          ...right.map((text) => ({ url, bytes: Buffer.from(text).toString('base64') })),
+        ]);
+        const messages = await stored();
+        expect(sent.map(({ id, error }) => messages.get(id ?? '')?.text ?? error)).toEqual([
+          ...wrong.map(() => expect.stringContaining('not valid UTF-8') as string),
+          ...right,
+        ]);
+      });
+    }
 
     it('sends by the proxy of the environment', async () => {
       const proxy = new ForwardProxy(api.url);

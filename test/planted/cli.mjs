@@ -273,4 +273,11 @@ export default [
     replace: 'if (fstatSync(0).isFIFO() && fstatSync(0).isDirectory())',
     tests: ['test/cli/streams.spec.ts'],
   },
+  {
+    what: 'an argument that is not UTF-8 is sent in another form',
+    file: 'apps/cli/program.ts',
+    find: 'arg.includes(REPLACEMENT)',
+    replace: 'arg === REPLACEMENT',
+    tests: ['test/cli/arguments.spec.ts'],
+  },
 ];

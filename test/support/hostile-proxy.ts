@@ -43,6 +43,14 @@ const drip = (response: ServerResponse, parts: () => string) => {
     clearInterval(timer);
   });
 };
+/** The response, with other limits of a gateway. */
+const limits =
+  (reset: string): Fault =>
+  async (response, forward) => {
+    const { status, headers, body } = await forward();
+    const fields = { 'x-ratelimit-limit': '1', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset };
+    response.writeHead(status, { ...headers, ...fields, ratelimit: `"minute";r=0;t=${reset}` }).end(body);
+  };
 const JSON_TYPE = { 'content-type': 'application/json' };
 const HTML = { 'content-type': 'text/html' };
 
@@ -132,6 +140,13 @@ export const PASSING: Readonly<Record<string, Fault>> = {
   'a 502 with JSON in UTF-16': answers(502, JSON_TYPE, Buffer.from('\ufeff{}', 'utf16le')),
   'a 202 with an empty id': answers(202, JSON_TYPE, '{"id":null}'),
   'a 500 with a code that is none': answers(500, JSON_TYPE, '{"code":{"a":[]},"detail":7}'),
+  'limits that are reset in nanoseconds': limits('1800000000000000000'),
+  'limits that are reset in milliseconds': limits('1800000000000'),
+  'limits that were reset long ago': limits('-100000000000000000'),
+  'limits that are reset after the last year': limits('253402300800'),
+  'limits that are reset at Infinity': limits('Infinity'),
+  'limits that are reset at a date': limits('Sat, 28 Nov 2026 09:30:00 GMT'),
+  'limits that are never reset': limits('9'.repeat(400)),
   'a response that is late': async (response, forward) => {
     const { status, headers, body } = await forward();
     setTimeout(() => response.writeHead(status, headers).end(body), 200);

@@ -332,7 +332,7 @@ def _rate_limit_of(headers: Headers) -> Optional[RateLimit]:
     try:
         limit, remaining, reset = (int(headers[f"X-RateLimit-{name}"]) for name in ("Limit", "Remaining", "Reset"))
         return RateLimit(limit, remaining, datetime.fromtimestamp(reset, timezone.utc))
-    except (TypeError, ValueError, OverflowError):
+    except (TypeError, ValueError, OverflowError, OSError):
         return None
 
 

@@ -18,12 +18,15 @@ type task struct {
 	Do, URL, ID string
 	Lease       int
 	Count       int
+	Concurrency int
+	Tries       int
 	Slow        []string
 	Failing     []string
 	Reasons     []string
 	Made        [][2]string
 	Cases       []struct {
 		URL, Text, Key, Body, Secret string
+		Bytes                        []byte
 		Headers                      map[string]string
 		Timeout, Tries               int
 	}
@@ -80,7 +83,7 @@ func send() any {
 			if one.Key != "" {
 				keys = append(keys, one.Key)
 			}
-			sent, err := clientWith(one.URL, one.Timeout, one.Tries).Send(background, sluice.NewMessage{Message: one.Text}, keys...)
+			sent, err := clientWith(one.URL, one.Timeout, one.Tries).Send(background, sluice.NewMessage{Message: one.Text + string(one.Bytes)}, keys...)
 			results[at] = map[string]any{"id": nil, "error": codeOf(err)}
 			if err == nil {
 				results[at]["id"] = sent.ID
@@ -182,19 +185,23 @@ func reject() any {
 func consume() any {
 	ctx, stop := context.WithCancel(background)
 	handled := [][]any{}
-	must(client(given.URL).Consume(ctx, func(ctx context.Context, message sluice.LeasedMessage) error {
+	var handling sync.Mutex
+	must(clientWith(given.URL, 0, given.Tries).Consume(ctx, func(ctx context.Context, message sluice.LeasedMessage) error {
+		handling.Lock()
 		handled = append(handled, []any{message.Message, message.Attempt})
+		isLast := len(handled) == given.Count
+		handling.Unlock()
 		if slices.Contains(given.Slow, message.Message) {
 			time.Sleep(2 * time.Duration(given.Lease) * time.Second)
 		}
-		if len(handled) == given.Count {
+		if isLast {
 			stop()
 		}
 		if slices.Contains(given.Failing, message.Message) && message.Attempt == 1 {
 			return errors.New("Not now")
 		}
 		return ctx.Err()
-	}, sluice.ConsumeOptions{Lease: time.Duration(given.Lease) * time.Second}))
+	}, sluice.ConsumeOptions{Lease: time.Duration(given.Lease) * time.Second, Concurrency: given.Concurrency}))
 	return handled
 }
 
