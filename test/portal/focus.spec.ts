@@ -28,14 +28,19 @@ describeUnless(missing)('In the portal, the keyboard reaches nothing that is cov
   });
   afterAll(() => fleet.stop());
 
-  const cases = [390, 1440].flatMap((width) =>
-    ['#/', '#/send', '#/messages', '#/settings', '#/usage'].map((hash) => [hash, width, 'Tab', 'Shift+Tab'] as const),
+  /** Of phones and screens, and of a screen that is magnified four times. */
+  const sizes = [
+    ...[[320, 256] as const, [320, 568] as const, [340, 640] as const],
+    ...[[390, 844] as const, [640, 360] as const, [1440, 844] as const],
+  ];
+  const cases = sizes.flatMap((size) =>
+    ['#/', '#/send', '#/messages', '#/settings', '#/usage'].map((hash) => [hash, ...size, 'Tab', 'Shift+Tab'] as const),
   );
-  const rows = [390, 1440].map((width) => ['#/messages', width, 'j', 'k'] as const);
+  const rows = sizes.map((size) => ['#/messages', ...size, 'j', 'k'] as const);
 
-  it.each([...cases, ...rows])('%s, %i pixels wide, by %s and %s', async (hash, width, forth, back) => {
+  it.each([...cases, ...rows])('%s, %i by %i pixels, by %s and %s', async (hash, width, height, forth, back) => {
     const { page } = visitor;
-    await page.setViewportSize({ width, height: 844 });
+    await page.setViewportSize({ width, height });
     await visitor.visit(fleet.client.url, account.key, hash);
     await page.getByRole('heading', { level: 1 }).waitFor();
     // Until then, what is loaded moves what is below it.

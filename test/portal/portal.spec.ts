@@ -89,21 +89,29 @@ describe('With PORTAL_FRAME_ANCESTORS', () => {
       /```html\n(.*?)```/s.exec(readFileSync(join(ROOT, 'docs', 'operating-accounts.md'), 'utf8')) ?? [];
 
     it.each([
-      ['of one of them shows what its link allows', 'https://app.example.com', true],
+      ['of one of them shows what its link allows, and copies', 'https://app.example.com', true],
       ['of another origin shows nothing', 'https://evil.example.com', false],
     ])('%s', async (_, origin, isShown) => {
       const { page } = visitor;
       if (!isShown) visitor.expects('frame-ancestors');
       const path = `POST /admin/accounts/${account.id}/portal-links`;
       const { url } = (await api.ask(OPERATOR, path, { scopes: ['messages:read'] })).body;
+      await api.sent(account, { body: { message: 'framed' } });
       const body = html.replace(/src="[^"]+"/, `src="${String(url)}"`);
       await page.route(`${origin}/`, (route) => route.fulfill({ contentType: 'text/html', body }));
       // A page of the internet needs it for what runs on the visitor's machine, as the API does here.
-      await page.context().grantPermissions(['local-network-access']);
+      await page.context().grantPermissions(['local-network-access', 'clipboard-read', 'clipboard-write']);
       await page.goto(`${origin}/`);
-      const shown = page.frameLocator('iframe').getByRole('heading', { name: 'Messages' });
-      if (isShown) await shown.waitFor();
-      else expect(await shown.count()).toBe(0);
+      const frame = page.frameLocator('iframe');
+      const heading = frame.getByRole('heading', { name: 'Messages' });
+      if (!isShown) {
+        expect(await heading.count()).toBe(0);
+        return;
+      }
+      await heading.waitFor();
+      await frame.getByText('framed').click();
+      await frame.getByRole('button', { name: 'Copy the id of the message' }).click();
+      await frame.getByText('The id of the message is copied.').waitFor();
     });
   });
 });
