@@ -22,6 +22,7 @@ export function chosenTime(
   now: number = Date.now(),
 ): Chosen {
   const shown = Date.parse(`${value}Z`);
+  if (Number.isNaN(shown)) return { problem: 'This is no time: a year has four digits.' };
   const candidates = [-DAY_MS, DAY_MS].map((days) => shown + offsetAt(shown + days) * MINUTE_MS);
   const [first, second] = [...new Set(candidates)]
     .filter((at) => at - offsetAt(at) * MINUTE_MS === shown)
@@ -46,6 +47,9 @@ function offsetText(minutes: number): string {
   const size = Math.abs(minutes);
   return `UTC${minutes < 0 ? '−' : '+'}${two(size / 60)}:${two(size % 60)}`;
 }
+
+/** The last time that a control for times can have: without it, browsers take years of six digits. */
+export const LAST_TIME = '9999-12-31T23:59';
 
 /** A time as the control for times takes it, in the visitor's zone. */
 export function localTime(at: number): string {

@@ -130,6 +130,33 @@ describeUnless(missing)('In the portal', () => {
   });
 
   it.each([
+    ['en-US', 'Asia/Kathmandu'],
+    ['en-US', 'UTC'],
+    ['en-GB', 'America/St_Johns'],
+    ['ar-EG', 'Asia/Kathmandu'],
+  ])('figures and times of %s in %s fit into their cards at any width', async (locale, timezoneId) => {
+    const context = await visitor.browserIn({ locale, timezoneId });
+    const page = await context.newPage();
+    await page.addInitScript(`sessionStorage.setItem('sluice.key', ${JSON.stringify(account.key)})`);
+    for (const hash of ['#/overview', '#/usage']) {
+      await page.goto(`${api.url}/${hash}`);
+      await page.locator('.gauge').first().waitFor();
+      for (const width of [320, 390, 640, 720, 800, 960, 1024, 1100, 1200, 1440]) {
+        await page.setViewportSize({ width, height: 900 });
+        const beyond =
+          await page.evaluate<number>(`Math.max(...[...document.querySelectorAll('.gauge *')].map((one) => {
+          const range = document.createRange();
+          range.selectNodeContents(one);
+          const [text, card] = [range, one.closest('.card')].map((what) => what.getBoundingClientRect());
+          return text.width === 0 ? 0 : Math.max(text.right - card.right, card.left - text.left);
+        }))`);
+        expect({ hash, width, beyond: Math.max(0, beyond) }).toEqual({ hash, width, beyond: 0 });
+      }
+    }
+    await context.close();
+  });
+
+  it.each([
     ['2027-03-28T02:30', 'This time does not exist in Europe/Berlin: clocks are changed then.', 'true'],
     ['2027-10-31T02:30', 'This time exists twice, because clocks are changed. The first one is meant:', 'false'],
   ])('a time around a change of clocks is said to be one: %s', async (time, text, isDisabled) => {

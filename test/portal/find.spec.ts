@@ -53,6 +53,30 @@ describeUnless(missing)('In the portal, a message is found', () => {
     expect(page.url()).toMatch(/#\/messages\?status=queued$/);
   });
 
+  it('by a time that is typed digit by digit', async () => {
+    const { page } = visitor;
+    await visit('#/messages');
+    await page.getByText('Time and endpoint').click();
+    await page.getByLabel('From').focus();
+    await page.keyboard.type('112920260930AM');
+    expect(await page.getByLabel('From').inputValue()).toBe('2026-11-29T09:30');
+  });
+
+  it.each(['Control+k', '?'])(
+    'by keys, and %s opens no dialog that stays over the view to which Back leads',
+    async (key) => {
+      const { page } = visitor;
+      await visit('#/messages');
+      await page.getByRole('link', { name: 'Usage' }).first().click();
+      await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
+      await page.keyboard.press(key);
+      await page.getByRole('dialog').waitFor();
+      await page.goBack();
+      await page.getByRole('heading', { level: 1, name: 'Messages' }).waitFor();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+    },
+  );
+
   it('on one page beside other large ones, of which only the beginning is loaded', async () => {
     const { page } = visitor;
     const loaded: number[] = [];

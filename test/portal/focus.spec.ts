@@ -79,6 +79,18 @@ describeUnless(missing)('In the portal, the focus', () => {
     await visitor.page.getByLabel('Select all that are shown').press('Space');
   };
 
+  it('stays at a switch that is used', async () => {
+    const { page } = visitor;
+    await visitor.visit(api.url, account.key, '#/settings');
+    await page.getByRole('switch').focus();
+    for (const isPaused of [true, false]) {
+      await page.keyboard.press('Space');
+      await until(async () => (await api.ask(account)).body.paused === isPaused);
+      await until(async () => (await page.getByRole('switch').isChecked()) === isPaused);
+      expect(await page.evaluate('document.activeElement.role')).toBe('switch');
+    }
+  });
+
   it.each<[string, string, () => Promise<void>]>([
     [
       'the heading, when a first key is stored',

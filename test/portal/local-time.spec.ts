@@ -55,6 +55,10 @@ describe('A time that is chosen in the portal', () => {
     expect(chosen(zone, value)).toEqual({ at: new Date(at), note });
   });
 
+  it.each(['20261-11-29T09:30', '202611-11-29T09:30', 'x', ''])('says that %s is none', (value) => {
+    expect(chosen('Europe/Berlin', value)).toEqual({ problem: 'This is no time: a year has four digits.' });
+  });
+
   it.each([
     ['Europe/Berlin', '2026-10-25T02:30', '2026-10-25T00:30:00.000Z', 'UTC+02:00'],
     ['America/New_York', '2026-11-01T01:30', '2026-11-01T05:30:00.000Z', 'UTC−04:00'],

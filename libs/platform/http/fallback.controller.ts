@@ -17,6 +17,10 @@ export class FallbackController {
     const allowed = isForServer(request.method, request.originalUrl)
       ? this.routes.allMethods()
       : this.routes.methodsFor(target);
+    if (allowed.length === 0 && isPreflight(reply)) {
+      void reply.status(204);
+      return;
+    }
     if (allowed.length === 0) throw new DomainError('not_found', 'There is no resource at this path.');
     void reply.header('allow', [...allowed, 'OPTIONS'].join(', '));
     if (request.method !== 'OPTIONS') {
@@ -25,3 +29,6 @@ export class FallbackController {
     void reply.status(204);
   }
 }
+
+/** Of an allowed origin. Unless its preflight succeeds, a script cannot read that there is nothing at a path. */
+const isPreflight = ({ raw }: FastifyReply) => raw.hasHeader('access-control-allow-methods');

@@ -1,5 +1,5 @@
 import { accountOf, expectProblem, ownApi, sharedApi } from '../../support/api.js';
-import type { HttpResponse } from '../../support/http.js';
+import { callUndocumented, type HttpResponse } from '../../support/http.js';
 
 const ORIGIN = 'https://app.example.com';
 const ALWAYS_EXPOSED = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'location', 'retry-after'];
@@ -16,7 +16,7 @@ describe('Scripts of other origins, with CORS_ORIGINS', () => {
     api.ask(null, 'OPTIONS /messages', undefined, {
       origin,
       'access-control-request-method': 'POST',
-      'access-control-request-headers': 'authorization,content-type,idempotency-key',
+      'access-control-request-headers': 'authorization,baggage,content-type,idempotency-key,traceparent,tracestate',
     });
 
   it.each([ORIGIN, 'http://localhost:5173'])('learn without a key what they may send: %s', async (origin) => {
@@ -27,7 +27,9 @@ describe('Scripts of other origins, with CORS_ORIGINS', () => {
     expect(response.headers.allow).toContain('POST');
     expect(listed(response, 'access-control-allow-methods')).toEqual(['get', 'head', 'post', 'put', 'patch', 'delete']);
     expect(listed(response, 'access-control-allow-headers')).toEqual(
-      expect.arrayContaining(['authorization', 'content-type', 'idempotency-key']),
+      expect.arrayContaining([
+        ...['authorization', 'baggage', 'content-type', 'idempotency-key', 'traceparent', 'tracestate'],
+      ]),
     );
     expect(Number(response.headers['access-control-max-age'])).toBeGreaterThan(60);
     expect(response.headers).not.toHaveProperty('access-control-allow-credentials');
@@ -54,11 +56,25 @@ describe('Scripts of other origins, with CORS_ORIGINS', () => {
 
     expect(response.status).toBe(Number.parseInt(status));
     expect(response.headers).toMatchObject({ 'access-control-allow-origin': ORIGIN, vary: 'Origin' });
-    const standard = ['cache-control', 'content-length', 'content-type', 'connection', 'date', 'keep-alive', 'vary'];
+    const standard = ['cache-control', 'content-length', 'content-type', 'connection', 'keep-alive', 'vary'];
     const own = Object.keys(response.headers).filter((name) => !/^access-control-|^x-content-/.test(name));
     const exposed = [...own.filter((name) => !standard.includes(name)), ...ALWAYS_EXPOSED];
     expect(listed(response, 'access-control-expose-headers')).toEqual(expect.arrayContaining(exposed));
   });
+
+  it.each(['/unknown', '/v1/messages', '/messages/msg_x/unknown'])(
+    'may ask for %s, to read that there is nothing',
+    async (path) => {
+      const asked = { 'access-control-request-method': 'GET', 'access-control-request-headers': 'authorization' };
+      const options = (headers: Record<string, string>) =>
+        callUndocumented(api.url, { method: 'OPTIONS', path, headers });
+
+      expect(await options({ origin: ORIGIN, ...asked })).toMatchObject({ status: 204 });
+      expectProblem(await options({ origin: 'https://other.example.com', ...asked }), 404, 'not_found');
+      expectProblem(await options({ origin: ORIGIN }), 404, 'not_found');
+      expectProblem(await options(asked), 404, 'not_found');
+    },
+  );
 
   it.each([
     ['another origin', 'https://other.example.com'],

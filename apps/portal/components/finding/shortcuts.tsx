@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import { hrefOf, idIn } from '../../finding.js';
 import { useOpened } from '../../hooks.js';
-import { open as openView } from '../../router.js';
+import { open as openView, route } from '../../router.js';
 import { Dialog } from '../dialog.js';
 import { Icon } from '../icon.js';
 import { Fact, Facts } from '../parts.js';
@@ -17,7 +17,18 @@ const isInDialog = () => document.querySelector('dialog[open]') !== null;
 
 /** What keys and pasting do everywhere, and a button for those without a keyboard. */
 export function Shortcuts({ places }: { places: readonly Place[] }) {
-  const { what: opened, open, close } = useOpened<'palette' | 'help'>();
+  const {
+    what: opened,
+    open: openAt,
+    close,
+  } = useOpened<{ readonly dialog: 'palette' | 'help'; readonly hash: string }>();
+  const open = (dialog: 'palette' | 'help') => {
+    openAt({ dialog, hash: location.hash });
+  };
+  // Back leads to another view, over which a dialog would stay.
+  useEffect(() => {
+    if (opened !== null && opened.hash !== location.hash) close();
+  }, [route.value]);
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (isInDialog()) return;
@@ -53,8 +64,8 @@ export function Shortcuts({ places }: { places: readonly Place[] }) {
       >
         <Icon name="find" /> <span>Find</span> <kbd aria-hidden="true">Ctrl K</kbd>
       </button>
-      {opened === 'palette' && <Palette places={places} onClose={close} />}
-      {opened === 'help' && <Help onClose={close} />}
+      {opened?.dialog === 'palette' && <Palette places={places} onClose={close} />}
+      {opened?.dialog === 'help' && <Help onClose={close} />}
     </>
   );
 }

@@ -39,6 +39,7 @@ export function Pausing() {
   const { run, isRunning, error } = usePausing();
   if (account.value === null) return null;
   const { paused } = account.value;
+  const isBusy = isRunning || refusal.value !== null;
   return (
     <Card title="Deliveries" actions={<Badge tone={paused ? 'warn' : 'good'}>{paused ? 'paused' : 'on'}</Badge>}>
       <label class="mode">
@@ -46,8 +47,12 @@ export function Pausing() {
           type="checkbox"
           role="switch"
           checked={paused}
-          disabled={isRunning || refusal.value !== null}
-          onChange={() => void run(!paused)}
+          // One that is disabled would lose the focus.
+          aria-disabled={isBusy}
+          onChange={({ currentTarget }) => {
+            currentTarget.checked = paused;
+            if (!isBusy) void run(!paused);
+          }}
         />
         <span>
           <strong>Pause deliveries</strong>

@@ -7,7 +7,7 @@ import { Problem } from '../../components/problem.js';
 import { loadEndpoints } from '../../endpoints.js';
 import { hrefOf, idIn } from '../../finding.js';
 import { useResource } from '../../hooks.js';
-import { chosenTime, localTime } from '../../local-time.js';
+import { chosenTime, LAST_TIME, localTime } from '../../local-time.js';
 import { href, open } from '../../router.js';
 import { can } from '../../session.js';
 import { isFiltering, statusesFor, type Filter } from './filter.js';
@@ -90,6 +90,7 @@ function Fields({ filter }: { filter: Filter }) {
                     <input
                       {...tied}
                       type="datetime-local"
+                      max={LAST_TIME}
                       value={value}
                       onInput={({ currentTarget }) => {
                         set(currentTarget.value);

@@ -3,11 +3,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 const REQUEST_HEADERS = [
   ...['Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match', 'If-None-Match', 'Last-Event-ID'],
-  ...['X-Request-Id', 'traceparent'],
+  // Tracers send all three, or none.
+  ...['X-Request-Id', 'traceparent', 'tracestate', 'baggage'],
 ].join(', ');
 const RESPONSE_HEADERS = [
   ...['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'RateLimit-Policy', 'RateLimit'],
-  ...['Retry-After', 'X-Request-Id', 'Location', 'ETag', 'Idempotent-Replayed', 'WWW-Authenticate', 'Allow'],
+  ...['Retry-After', 'X-Request-Id', 'Location', 'ETag', 'Idempotent-Replayed', 'WWW-Authenticate', 'Allow', 'Date'],
 ].join(', ');
 /** Seconds for which a browser may cache a preflight response. No browser caches it for longer. */
 const MAX_AGE = '7200';
