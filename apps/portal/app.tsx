@@ -134,6 +134,10 @@ function OpeningLink({ token }: { token: string }) {
       leaving.abort();
     };
   }, []);
+  useEffect(() => {
+    if (error === null) document.title = 'Opening the portal · Sluice';
+    else linkToken.value = null;
+  }, [route.value]);
   return (
     <main class="centered">
       <Banners />

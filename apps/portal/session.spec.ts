@@ -652,6 +652,48 @@ describe('A page of the portal', () => {
     expect([open.apiKey.value, browser.items.has('sluice.key')]).toEqual([null, false]);
   });
 
+  describe('does not keep a key again after a sign-out in another tab', () => {
+    const isKeptAgain = async () => {
+      await open.loadAccount();
+      await open.findScopes();
+      open.firstKey.value = null;
+      return [browser.items.has('sluice.key'), open.isKept.value];
+    };
+
+    it('that kept another key since', async () => {
+      await open.signIn('slc_right', true);
+      const other = await another();
+      await other.openLink('slp_1');
+      other.keepSignedIn(true);
+      expect([open.isKept.value, browser.items.get('sluice.key')]).toEqual([false, 'slc_new']);
+      await open.loadAccount();
+      expect(browser.items.get('sluice.key')).toBe('slc_new');
+      other.signOut();
+      expect(await isKeptAgain()).toEqual([false, false]);
+    });
+
+    it('while the first key is not stored yet', async () => {
+      await open.signUp('Acme');
+      open.keepSignedIn(true);
+      const other = await another();
+      await other.findScopes();
+      other.signOut();
+      expect([open.apiKey.value, open.firstKey.value?.key]).toEqual(['slc_new', 'slc_new']);
+      expect(await isKeptAgain()).toEqual([false, false]);
+    });
+
+    it('while the key is rotated', async () => {
+      await open.signIn('slc_right', true);
+      const other = await another();
+      await other.findScopes();
+      answer = (path) => (path.includes('rotate') ? ok({ ...NEW, id: 'key_2' }) : serve(path));
+      const rotating = open.rotateKey('key_1', 0);
+      other.signOut();
+      await rotating;
+      expect(await isKeptAgain()).toEqual([false, false]);
+    });
+  });
+
   it('keeps a key in the browser if the visitor wants that, until the visitor is signed out', async () => {
     await open.signIn('slc_right', true);
     expect([...browser.items]).toEqual([['sluice.key', 'slc_right']]);

@@ -1,4 +1,4 @@
-import { batch, effect, signal } from '@preact/signals';
+import { batch, computed, effect, signal } from '@preact/signals';
 import { Sluice, type Account, type AccountChanges, type NewApiKey, type Scope } from '#client/index.js';
 import {
   apiKey,
@@ -288,13 +288,18 @@ effect(() => {
   // A key is kept once it is known to be valid.
   if (key !== null && known === null) return;
   remember('sessionStorage', STORED, key);
-  if (isKept.value) remember('localStorage', STORED, key);
   const found: Profile = {
     ...{ keyId: ownKeyId.value, scopes: [...(known ?? [])], account: account.value },
     firstKey: firstKey.value,
     expiresAt: expiresAt.value,
   };
   remember('sessionStorage', STORED_PROFILE, key === null ? null : JSON.stringify(found));
+});
+
+const isKnown = computed(() => scopes.value !== null);
+// By itself: what else changes must not bring back a key that another tab has removed.
+effect(() => {
+  if (isKept.value && isKnown.value) remember('localStorage', STORED, apiKey.value);
 });
 
 // Nothing else may ask for long. A timer for that moment would sleep as long as the device does.
@@ -322,6 +327,8 @@ listen((word) => {
     case 'key':
       if (key === null) resume(word.key, word.isKept);
       else if (key === word.key) isKept.value = word.isKept;
+      // The browser keeps one.
+      else if (word.isKept) isKept.value = false;
       return;
     case 'switch':
       if (key === word.from) goOnWith(word.to, word.id);
@@ -331,7 +338,9 @@ listen((word) => {
       }
       return;
     case 'out':
-      if (key !== word.key || !isSignedIn() || firstKey.peek() !== null || replacing > 0) return;
+      if (key !== word.key || !isSignedIn()) return;
+      if (!word.isRefused) isKept.value = false;
+      if (firstKey.peek() !== null || replacing > 0) return;
       if (word.isRefused) refused();
       else leave(SIGNED_OUT);
   }

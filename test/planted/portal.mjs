@@ -375,4 +375,18 @@ export default [
     replace: 'const changes = { ...loaded, ...edited };',
     tests: ['test/portal/forms.spec.ts'],
   },
+  {
+    what: 'a key that was signed out elsewhere is kept again',
+    file: 'apps/portal/session.ts',
+    find: 'if (!word.isRefused) isKept.value = false;',
+    replace: 'if (word.isRefused) isKept.value = false;',
+    tests: ['apps/portal/session.spec.ts'],
+  },
+  {
+    what: 'two tabs keep their keys in turn',
+    file: 'apps/portal/session.ts',
+    find: 'else if (word.isKept) isKept.value = false;',
+    replace: 'else if (word.isKept) isKept.value &&= true;',
+    tests: ['apps/portal/session.spec.ts'],
+  },
 ];

@@ -93,6 +93,20 @@ describeUnless(missing)('In the portal, a sign-in', () => {
     await page.getByLabel('API key', { exact: true }).waitFor();
   });
 
+  it('goes on where Back leads, after a link that was used', async () => {
+    const { page } = visitor;
+    visitor.expects('404');
+    const url = await link(['messages:read']);
+    await page.goto(url);
+    await page.getByRole('heading', { level: 1, name: 'Messages' }).waitFor();
+    await page.evaluate(`location.hash = ${JSON.stringify(new URL(url).hash)}`);
+    await page.getByText('The link was used, has expired or was revoked.').waitFor();
+    expect(await page.title()).toBe('Opening the portal · Sluice');
+    await page.goBack();
+    await page.getByRole('heading', { level: 1, name: 'Messages' }).waitFor();
+    expect(await page.title()).toBe('Messages · Sluice');
+  });
+
   it('by the next link takes the place of one that was used, and of one that is still being opened', async () => {
     const { page } = visitor;
     page.setDefaultTimeout(15_000);
