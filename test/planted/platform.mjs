@@ -352,7 +352,7 @@ export default [
     file: 'libs/platform/database/errors.ts',
     find: '/^(FATAL|PANIC)$/.test(',
     replace: '/^(fatal|panic)$/.test(',
-    tests: [DATABASE_SPEC],
+    tests: ['libs/platform/database/errors.spec.ts'],
   },
   {
     what: 'a pool keeps the patience of its start',

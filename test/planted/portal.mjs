@@ -203,8 +203,8 @@ export default [
   {
     what: 'a key is kept in the browser without being asked for',
     file: 'apps/portal/session.ts',
-    find: "  if (isKept.value) remember('localStorage', STORED, key);",
-    replace: "  remember('localStorage', STORED, key);",
+    find: 'if (isKept.value && isKnown.value)',
+    replace: 'if (isKnown.value)',
     tests: [SPEC],
   },
   {

@@ -57,6 +57,7 @@ describe('Errors of the database', () => {
     ['a role that may not log in', { severity: 'VÁŽNÉ', code: '28000' }],
     ['a database that was dropped', { severity: 'ВАЖНО', code: '3D000' }],
     ['a transaction that was idle for too long', { severity: '致命的エラー', code: '25P03' }],
+    ['a pooler with codes of its own', { severity: 'FATAL', code: 'P0001' }],
     ['a plan of a table that has changed', { severity: 'ОШИБКА', code: '0A000', routine: 'RevalidateCachedQuery' }],
   ])('make a session useless, whatever the language of the server: %s', (_what, fields) => {
     const error = Object.assign(new Error('Текст ошибки'), fields);
