@@ -140,6 +140,10 @@ export const PASSING: Readonly<Record<string, Fault>> = {
   'a 502 with JSON in UTF-16': answers(502, JSON_TYPE, Buffer.from('\ufeff{}', 'utf16le')),
   'a 202 with an empty id': answers(202, JSON_TYPE, '{"id":null}'),
   'a 500 with a code that is none': answers(500, JSON_TYPE, '{"code":{"a":[]},"detail":7}'),
+};
+
+/** Responses that a client takes as they are. */
+export const HARMLESS: Readonly<Record<string, Fault>> = {
   'limits that are reset in nanoseconds': limits('1800000000000000000'),
   'limits that are reset in milliseconds': limits('1800000000000'),
   'limits that were reset long ago': limits('-100000000000000000'),
