@@ -128,15 +128,16 @@ function OpeningLink({ token }: { token: string }) {
     if (linkToken.peek() === token) linkToken.value = null;
   });
   useEffect(() => {
+    document.title = 'Opening the portal · Sluice';
     const leaving = new AbortController();
     void run(leaving.signal);
     return () => {
       leaving.abort();
     };
   }, []);
+  // Another address leads on from a link that cannot be opened.
   useEffect(() => {
-    if (error === null) document.title = 'Opening the portal · Sluice';
-    else linkToken.value = null;
+    if (error !== null) linkToken.value = null;
   }, [route.value]);
   return (
     <main class="centered">

@@ -17,11 +17,8 @@ export class FallbackController {
     const allowed = isForServer(request.method, request.originalUrl)
       ? this.routes.allMethods()
       : this.routes.methodsFor(target);
-    if (allowed.length === 0 && isPreflight(reply)) {
-      void reply.status(204);
-      return;
-    }
-    if (allowed.length === 0) throw new DomainError('not_found', 'There is no resource at this path.');
+    if (allowed.length === 0 && !isPreflight(reply))
+      throw new DomainError('not_found', 'There is no resource at this path.');
     void reply.header('allow', [...allowed, 'OPTIONS'].join(', '));
     if (request.method !== 'OPTIONS') {
       throw new DomainError('method_not_allowed', `This path supports ${allowed.join(', ')} and OPTIONS.`);
