@@ -29,7 +29,8 @@ export function readRateLimit(headers: Headers): RateLimit | null {
   const windows = itemsOf(headers.get('ratelimit')).map(({ name, r = 0, t = 0 }) => {
     return { name, limit: limits.get(name) ?? r, remaining: r, resetsAt: new Date(now + t * 1_000) };
   });
-  return { limit, remaining, resetsAt, windows };
+  // A gateway may write times that no date has.
+  return { limit, remaining, resetsAt, windows: windows.filter((one) => one.resetsAt.getTime()) };
 }
 
 /** The items of a structured field such as `"minute";r=59;t=42, "day";r=812;t=30211`. */

@@ -630,6 +630,17 @@ describe('A call of the client', () => {
     },
   );
 
+  it.each(['1800000000000000000', '9'.repeat(400)])('leaves out a window that ends in %s s', async (seconds) => {
+    const headers = {
+      ...{ 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '18', 'x-ratelimit-reset': '1795266889' },
+      ratelimit: `"minute";r=18;t=${seconds}, "day";r=812;t=30211`,
+    };
+    server.url('/messages', json(202, MESSAGE, headers));
+    const sluice = client();
+    await sluice.messages.send('hello');
+    expect(sluice.rateLimit?.windows.map(({ name }) => name)).toEqual(['day']);
+  });
+
   it('goes to the path of the base URL', async () => {
     server.url('/sluice/messages', accepted);
     for (const baseUrl of [`${server.origin}/sluice`, new URL(`${server.origin}/sluice/`)]) {
