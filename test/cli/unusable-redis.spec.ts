@@ -164,7 +164,7 @@ const REFUSED: readonly (readonly [what: string, open: () => Promise<Place>, sen
   [
     'hangs up on TLS',
     () => listening(createServer(closing), 'rediss'),
-    /^The Redis server at REDIS_URL (has closed the connection without a response: use redis:\/\/ if it does not expect TLS|cannot be used: TLS failed \(.*\)\. See sslmode and sslrootcert in the settings)\.$/,
+    /^The Redis server at REDIS_URL (has closed the connection without a response: use redis:\/\/ if it does not expect TLS|cannot be used: TLS failed: .*\. See sslmode and sslrootcert in the settings)\.$/,
   ],
   [
     'expects TLS',
@@ -184,8 +184,20 @@ const REFUSED: readonly (readonly [what: string, open: () => Promise<Place>, sen
         createTlsServer({ key: KEY, cert: LEAF }).on('tlsClientError', () => undefined),
         'rediss',
       ),
-    `${NAME} cannot be used: TLS failed (unable to verify the first certificate). See sslmode and sslrootcert in the settings.`,
+    `${NAME} cannot be used: TLS failed: unable to verify the first certificate. See sslmode and sslrootcert in the settings.`,
   ],
+  ...(['TLSv1.2', 'TLSv1.3'] as const).map((version): [string, () => Promise<Place>, RegExp] => [
+    `requires a client certificate (${version})`,
+    async () => {
+      const tls = { key: KEY, cert: LEAF, requestCert: true, minVersion: version, maxVersion: version };
+      const place = await listening(
+        createTlsServer(tls).on('tlsClientError', () => undefined),
+        'rediss',
+      );
+      return { ...place, url: `${place.url}?sslmode=require` };
+    },
+    /cannot be used: TLS failed: [\w ]+ alert [\w ]+\. See sslcert and sslkey in the settings\.$/,
+  ]),
   ['has no address', () => at('redis://nowhere.invalid:6379'), /cannot be reached: (ENOTFOUND|EAI_AGAIN)\.$/],
   ['does not listen', () => at('redis://127.0.0.1:1'), `${NAME} cannot be reached: ECONNREFUSED.`],
 ];

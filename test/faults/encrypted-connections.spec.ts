@@ -204,7 +204,7 @@ describeUnless(NO_OPENSSL ?? NO_REDIS)('A connection to Redis', () => {
       (reason: unknown) => reason,
     );
     expect(startErrorMessage(error)).toMatch(
-      /^The Redis server at REDIS_URL cannot be used: TLS failed .*sslrootcert[^\n]*\.$/,
+      /^The Redis server at REDIS_URL cannot be used: TLS failed: .*sslrootcert[^\n]*\.$/,
     );
     expect(String((error as Error).stack)).not.toMatch(/p%ss|p%25ss/);
   });

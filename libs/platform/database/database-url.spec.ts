@@ -116,7 +116,16 @@ describe('A URL of PostgreSQL', () => {
     ...['hunter2', 'mysql://hunter2@host/db', 'postgres://', 'http://u:hunter2@host', 'postgres://u:hunter2@a b/db'],
     ...['postgres://u:hunter2@host:port/db', 'postgres://u:hunter2@host:99999/db', 'postgres://u:hunter2@host:0/db'],
     ...['postgres://u:hunter2%ff@host/db', 'postgres://u:hunter2%00@host/db', 'postgres://u:hunter2/slash@host/db'],
-    ...['host=a,b,c&port=1,2', 'sslmode=hunter2', 'hunter2=1', 'hunter2', 'sslmode=verify-ca', 'service=hunter2'],
+    ...[
+      'sslmode=require&sslcert=/hunter2',
+      'sslkey=/hunter2',
+      'host=a,b,c&port=1,2',
+      'sslmode=hunter2',
+      'hunter2=1',
+      'hunter2',
+      'sslmode=verify-ca',
+      'service=hunter2',
+    ],
     ...['sslmode=require&sslrootcert=system', 'target_session_attrs=standby', 'gssencmode=require', 'port=hunter2'],
     ...[
       'client_encoding=LATIN1',

@@ -1,4 +1,4 @@
-import type { Verification, TlsSettings } from '../process/tls-files.js';
+import { clientCertificateIn, type TlsSettings, type Verification } from '../process/tls-files.js';
 import { filled, hostIn, readingUrl, splitUrl, UrlError } from '../process/url-text.js';
 
 /** One way to connect: a host, and whether with TLS. */
@@ -148,7 +148,8 @@ function tlsIn(read: (name: string) => string | undefined): { modes: boolean[]; 
   const tls = {
     verification: verificationOf(mode, ca),
     ca: isSystem ? undefined : ca,
-    ...{ cert: read('sslcert'), key: read('sslkey'), crl: read('sslcrl'), passphrase: read('sslpassword') },
+    ...clientCertificateIn(read),
+    crl: read('sslcrl'),
     minVersion: read('ssl_min_protocol_version') as TlsSettings['minVersion'],
     maxVersion: read('ssl_max_protocol_version') as TlsSettings['maxVersion'],
   };

@@ -6,7 +6,7 @@ import { requireUsableDatabase } from '../database/usable-database.js';
 import { createLogger, type Logger } from '../observability/logging.js';
 import type { PlatformSettings } from './settings.js';
 import { UsageError } from './usage-error.js';
-import { TLS_ERROR } from '../process/tls-files.js';
+import { TLS_ERROR, tlsFailure } from '../process/tls-files.js';
 import { listenErrorMessage } from './listen-error.js';
 
 const SQLSTATE = /^(?=.*\d)[\dA-Z]{5}$/;
@@ -101,7 +101,7 @@ function databaseMessage(cause: unknown): string {
   if (cause instanceof UnusableSession) return `${name} ${cause.reason}.`;
   const { message = '', code = '' } = (cause ?? {}) as { readonly message?: string; readonly code?: string };
   if (TLS_ERROR.test(code)) {
-    return `The TLS connection to the database at DATABASE_URL failed: ${message}. See sslmode and sslrootcert in the settings.`;
+    return `The TLS connection to the database at DATABASE_URL failed: ${tlsFailure(cause)}`;
   }
   if (sqlState(cause) === '42501') return `${name} grants the user too few rights: ${message}.`;
   if (message.includes('client password must be'))

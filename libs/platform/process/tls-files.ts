@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { rootCertificates, type SecureContextOptions } from 'node:tls';
 import { fileVersion } from './file-version.js';
+import { UrlError } from './url-text.js';
 
 /** How the certificate of a server is checked: not at all, only its CA, or its CA and its host name. */
 export type Verification = 'none' | 'chain' | 'name';
@@ -37,6 +38,18 @@ export function tlsOptions(settings: TlsSettings, variable: string) {
     ...(minVersion !== undefined && { minVersion }),
     ...(maxVersion !== undefined && { maxVersion }),
   };
+}
+
+/**
+ * What a URL says of a client's certificate.
+ * @param read the value of a parameter
+ * @throws UrlError for a certificate without a key, or a key without a certificate: Node.js would send neither
+ */
+export function clientCertificateIn(read: (name: string) => string | undefined) {
+  const [cert, key] = [read('sslcert'), read('sslkey')];
+  if ((cert === undefined) !== (key === undefined))
+    throw new UrlError('a URL with both sslcert and sslkey, or neither');
+  return { cert, key, passphrase: read('sslpassword') };
 }
 
 function readText(path: string, what: string): string {
@@ -78,6 +91,18 @@ const CERTIFICATES = /-----END (TRUSTED )?CERTIFICATE-----\s*$/;
 /** Codes of Node for certificates and handshakes. */
 export const TLS_ERROR =
   /^(ERR_TLS_\w+|ERR_SSL_\w+|ERR_OSSL_\w+|CERT_\w+|CRL_\w+|UNABLE_TO_\w+|\w*SELF_SIGNED_CERT\w*|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|EPROTO)$/;
+
+/** Alerts by which a server says that it does not accept the certificate of its client, or misses one. */
+const CLIENT_REFUSED = /alert (certificate |bad certificate|handshake failure|unknown ca|unsupported certificate)/;
+
+/** Why a TLS connection failed, and the parameters to look at. */
+export function tlsFailure(error: unknown): string {
+  // OpenSSL's `message` has file names and line numbers around the reason.
+  const { message = '', reason } = (error ?? {}) as { readonly message?: string; readonly reason?: string };
+  const text = reason ?? message;
+  const parameters = CLIENT_REFUSED.test(text) ? 'sslcert and sslkey' : 'sslmode and sslrootcert';
+  return `${text}. See ${parameters} in the settings.`;
+}
 
 /**
  * The same as an object that a library keeps, and reads for each connection. If a file has become unreadable, the text

@@ -1,5 +1,5 @@
 import type { RedisOptions } from 'ioredis';
-import { renewedTlsOptions, type TlsSettings } from '../process/tls-files.js';
+import { clientCertificateIn, renewedTlsOptions, type TlsSettings } from '../process/tls-files.js';
 import { filled, hostIn, readingUrl, splitUrl, UrlError } from '../process/url-text.js';
 
 /** A parsed URL of Redis. */
@@ -73,8 +73,8 @@ function tlsIn(encrypted: boolean, read: (name: string) => string | undefined): 
   }
   return {
     verification: mode === 'verify-full' ? 'name' : ca === undefined ? 'none' : 'chain',
-    ...{ ca: ca === 'system' ? undefined : ca, cert: read('sslcert'), key: read('sslkey') },
-    passphrase: read('sslpassword'),
+    ca: ca === 'system' ? undefined : ca,
+    ...clientCertificateIn(read),
   };
 }
 

@@ -1,7 +1,7 @@
 import { Redis, type RedisOptions } from 'ioredis';
 import { STARTING_TIMEOUT_MS } from '../database/connection.js';
 import { UsageError } from '../process/usage-error.js';
-import { TLS_ERROR } from '../process/tls-files.js';
+import { TLS_ERROR, tlsFailure } from '../process/tls-files.js';
 import { CONNECT_TIMEOUT_MS, USER_NOT_SUPPORTED, type RedisClient, type RedisServers } from './connect-redis.js';
 import { isRedisUnavailable, isTemporaryResponse } from './errors.js';
 import { optionsOf, parseRedisUrl } from './redis-url.js';
@@ -171,9 +171,7 @@ function explained(error: unknown, { name, secret }: typeof REDIS, isEncrypted: 
     return new UsageError(`The user in REDIS_URL lacks a permission: ${message}.`);
   }
   if (TLS_ERROR.test(code)) {
-    return new UsageError(
-      `${name} cannot be used: TLS failed (${message}). See sslmode and sslrootcert in the settings.`,
-    );
+    return new UsageError(`${name} cannot be used: TLS failed: ${tlsFailure(error)}`);
   }
   // How TLS begins to say that it does not understand.
   if (message.includes(String.raw`got "\u0015"`)) return new UsageError(`${name} expects TLS: use rediss://.`);
