@@ -35,6 +35,7 @@ const MIGRATIONS = [
   'upkeep/0002-bounds',
   'webhooks/0008-fields-of-events',
   'webhooks/0009-next-attempt-of-events',
+  'webhooks/0010-failing-until',
 ] as const;
 
 /** The version of the schema of the BullMQ that is installed; a test compares both. */

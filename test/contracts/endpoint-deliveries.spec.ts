@@ -321,6 +321,36 @@ describe('EndpointDeliveries', () => {
       expect(await failingSince()).toEqual(since);
     });
 
+    const HOUR_MS = 3_600_000;
+    it.each([
+      ['shortly before the failures are forgotten', `now() + interval '1 hour'`, true],
+      ['after the failures are forgotten', `now() - interval '1 millisecond'`, false],
+      ['after one of a process of the version before', 'NULL', true],
+    ])('a failure %s', async (_what, until, isOfSeries) => {
+      const [first, second] = await start(2);
+      await end([first, 'retried']);
+      await webhooks.store.sql(
+        `UPDATE sluice.endpoints SET failing_since = $2, failing_until = ${until} WHERE id = $1`,
+        [one, SENT_AT],
+      );
+      await end([second, 'retried']);
+      expect((await failingSince())?.getTime() === SENT_AT.getTime()).toBe(isOfSeries);
+      const [row] = await webhooks.store.sql<{ ms: number }>(
+        `SELECT extract(epoch FROM failing_until - now())::float8 * 1000 AS ms FROM sluice.endpoints WHERE id = $1`,
+        [one],
+      );
+      expect(row?.ms).toBeGreaterThan(23 * HOUR_MS);
+    });
+
+    it('no further failure within a minute, which need not change the endpoint', async () => {
+      const version = () => webhooks.store.sql('SELECT xmin FROM sluice.endpoints WHERE id = $1', [one]);
+      const [first, second] = await start(2);
+      await end([first, 'retried']);
+      const before = await version();
+      await end([second, 'failed']);
+      expect(await version()).toEqual(before);
+    });
+
     it('a success after failures, even if its request began before them', async () => {
       const [slow, failed] = await start(2);
       await end([failed, 'retried']);

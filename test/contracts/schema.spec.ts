@@ -112,7 +112,7 @@ describe('migrateSchema', () => {
         'settle',
         SETTLE_DELIVERIES,
         `${ids}, ARRAY['ep_1'], ARRAY[${token}]::uuid[], ARRAY['retried'], ARRAY[0], ARRAY[NULL], ARRAY[500], ARRAY[''],
-         ARRAY[0], ARRAY[NULL]`,
+         ARRAY[0], ARRAY[NULL], ARRAY[0]`,
       ],
       ['finish', END_MESSAGES.for([id]).text, ids],
       ['find_in_vain', FIND_IN_VAIN, `'ep_1', 'msg_01m7', 10`],

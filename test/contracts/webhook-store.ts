@@ -159,9 +159,16 @@ export class WebhookStore {
   }
 }
 
-/** How an attempt ended whose next one, if any, may start at once. */
+/** How an attempt ended whose next one, if any, may start at once. A failure is remembered for a day. */
 export function resultOf(delivery: LeasedDelivery, outcome: DeliveryResult['outcome'], retryMs = 0): DeliveryResult {
   const failed = { error: 'refused', responseStatus: 500, responseBody: 'no' };
   const delivered = { error: null, responseStatus: 200, responseBody: 'yes' };
-  return { delivery, outcome, retryMs, revision: 0, ...(outcome === 'delivered' ? delivered : failed) };
+  return {
+    delivery,
+    outcome,
+    retryMs,
+    forgottenMs: 86_400_000,
+    revision: 0,
+    ...(outcome === 'delivered' ? delivered : failed),
+  };
 }

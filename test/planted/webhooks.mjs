@@ -394,15 +394,29 @@ export default [
   {
     what: 'a success that began before a failure does not clear it',
     file: STATEMENTS,
-    find: 'WHERE CASE WHEN failing_since IS NULL THEN NOT succeeds ELSE has_succeeded END',
-    replace: 'WHERE failing_since IS NULL AND NOT succeeds',
+    find: 'ELSE has_succeeded OR (e.failing_until',
+    replace: 'ELSE (e.failing_until',
     tests: MADE,
+  },
+  {
+    what: 'a failure after a long silence is one of the series before it',
+    file: STATEMENTS,
+    find: 'WHEN has_succeeded OR is_forgotten THEN',
+    replace: 'WHEN has_succeeded THEN',
+    tests: MADE,
+  },
+  {
+    what: 'a failure after a long silence disables its endpoint',
+    file: 'libs/webhooks/domain/attempt-result.ts',
+    find: ' || (failingUntil !== null && failingUntil < now)',
+    replace: '',
+    tests: ['libs/webhooks/domain/attempt-result.spec.ts'],
   },
   {
     what: 'a failure of the revision before marks the new one',
     file: STATEMENTS,
-    find: 'FROM requested r JOIN sluice.endpoints e ON e.id = r.endpoint_id AND e.revision = r.revision\n    WHERE',
-    replace: 'FROM requested r JOIN sluice.endpoints e ON e.id = r.endpoint_id\n    WHERE',
+    find: 'FROM requested r JOIN sluice.endpoints e ON e.id = r.endpoint_id AND e.revision = r.revision\n    CROSS',
+    replace: 'FROM requested r JOIN sluice.endpoints e ON e.id = r.endpoint_id\n    CROSS',
     tests: MADE,
   },
   {

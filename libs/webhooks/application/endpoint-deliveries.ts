@@ -46,6 +46,8 @@ export interface DeliveryResult {
   readonly outcome: 'delivered' | 'retried' | 'failed';
   /** Milliseconds until the next attempt, of one that is retried. */
   readonly retryMs: number;
+  /** Milliseconds for which a failure counts as one of a series, until another one follows. */
+  readonly forgottenMs: number;
   readonly error: string | null;
   readonly responseStatus: number | null;
   readonly responseBody: string | null;

@@ -1,4 +1,4 @@
-import { disablesBecause, isSuccess, nextAttemptIn } from './attempt-result.js';
+import { disablesBecause, forgottenAfter, isSuccess, nextAttemptIn } from './attempt-result.js';
 
 const NOW = new Date('2026-11-21T09:30:00Z');
 const ago = (ms: number) => new Date(NOW.getTime() - ms);
@@ -36,13 +36,24 @@ it.each([
 const REVISION = 2;
 
 it.each([
-  ['410', 410, REVISION, null, 'gone'],
-  ['410 of the revision before', 410, 1, ago(9_000), null],
-  ['a failure that is the first', 500, REVISION, null, null],
-  ['a failure shortly after the first', 500, REVISION, ago(999), null],
-  ['a failure long after the first', null, REVISION, ago(1_000), 'failing'],
-  ['a failure of the revision before, long after the first', 500, 1, ago(9_000), null],
-])('An endpoint is disabled after %s: %s %s', (_what, status, revision, failingSince, expected) => {
+  ['410', 410, REVISION, null, null, 'gone'],
+  ['410 of the revision before', 410, 1, ago(9_000), null, null],
+  ['a failure that is the first', 500, REVISION, null, null, null],
+  ['a failure shortly after the first', 500, REVISION, ago(999), NOW, null],
+  ['a failure long after the first', null, REVISION, ago(1_000), NOW, 'failing'],
+  ['a failure long after the first that another version noted', null, REVISION, ago(1_000), null, 'failing'],
+  ['a failure long after all others', 500, REVISION, ago(9_000), ago(1), null],
+  ['410 long after all others', 410, REVISION, ago(9_000), ago(1), 'gone'],
+  ['a failure of the revision before, long after the first', 500, 1, ago(9_000), NOW, null],
+])('An endpoint is disabled after %s: %s %s', (_what, status, revision, failingSince, failingUntil, expected) => {
   const request = { status, revision, now: NOW, disableAfterMs: 1_000 };
-  expect(disablesBecause({ revision: REVISION, failingSince }, request)).toBe(expected);
+  expect(disablesBecause({ revision: REVISION, failingSince, failingUntil }, request)).toBe(expected);
+});
+
+it.each([
+  ['a day after the next attempt', 5_000, 432_000_000, 86_405_000],
+  ['a day after the last attempt', 0, 432_000_000, 86_400_000],
+  ['sooner where endpoints are disabled sooner', 5_000, 3_600_000, 3_605_000],
+])('A failure is forgotten %s', (_what, retryMs, disableAfterMs, expected) => {
+  expect(forgottenAfter(retryMs, disableAfterMs)).toBe(expected);
 });

@@ -6,6 +6,8 @@ const GONE = 410;
 
 /** Waits are extended by up to a tenth, so that deliveries that failed together are not retried together. */
 const JITTER = 0.1;
+/** The longest time without any attempt after which an endpoint that failed before still counts as failing. */
+const MAX_SILENCE_MS = 86_400_000;
 /** The longest wait that a receiver can request with Retry-After. */
 const MAX_RETRY_AFTER_MS = 86_400_000;
 
@@ -43,17 +45,27 @@ export function nextAttemptIn(
 }
 
 /**
+ * For how long a failure counts as one of a series. Without another one until then, nothing is known of the endpoint: its
+ * account may have been paused, or have sent nothing.
+ * @param retryMs the wait for the next attempt; 0 when there is none
+ */
+export function forgottenAfter(retryMs: number, disableAfterMs: number): number {
+  return retryMs + Math.min(MAX_SILENCE_MS, disableAfterMs);
+}
+
+/**
  * Why a failed attempt disables its endpoint; null when it does not.
  * @param endpoint as it is now; its account may have changed it since the request was sent
  * @param revision of the endpoint to which the request was sent
  */
 export function disablesBecause(
-  endpoint: Pick<Endpoint, 'revision' | 'failingSince'>,
+  endpoint: Pick<Endpoint, 'revision' | 'failingSince' | 'failingUntil'>,
   request: { status: number | null; revision: number; now: Date; disableAfterMs: number },
 ): AutomaticReason | null {
   const { status, revision, now, disableAfterMs } = request;
   if (endpoint.revision !== revision) return null;
   if (status === GONE) return 'gone';
-  const { failingSince } = endpoint;
-  return failingSince !== null && now.getTime() - failingSince.getTime() >= disableAfterMs ? 'failing' : null;
+  const { failingSince, failingUntil } = endpoint;
+  if (failingSince === null || (failingUntil !== null && failingUntil < now)) return null;
+  return now.getTime() - failingSince.getTime() >= disableAfterMs ? 'failing' : null;
 }

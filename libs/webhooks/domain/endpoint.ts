@@ -40,8 +40,10 @@ export interface Endpoint {
   /** When it was disabled; null while it is enabled. */
   readonly disabledAt: Date | null;
   readonly disabledReason: DisabledReason | null;
-  /** The first failure since the last success; null when there is none. */
+  /** The first failure since the last success, or since a long time without requests; null when there is none. */
   readonly failingSince: Date | null;
+  /** A failure after it is a first one again; null when that is not known. */
+  readonly failingUntil: Date | null;
   /**
    * Moves when requests go to another URL and when it is enabled again: what was answered to a request before says nothing
    * about it now.
@@ -51,13 +53,14 @@ export interface Endpoint {
 
 /** Sends requests to another URL. How long the one before has been failing says nothing about it. */
 export function moveTo(endpoint: Endpoint, url: string): Endpoint {
-  return url === endpoint.url ? endpoint : { ...endpoint, url, failingSince: null };
+  return url === endpoint.url ? endpoint : { ...endpoint, url, failingSince: null, failingUntil: null };
 }
 
 /** Enables an endpoint and forgets its failures, so that the time until it is disabled starts anew. */
 export function enable(endpoint: Endpoint): Endpoint {
   if (endpoint.enabled) return endpoint;
-  return { ...endpoint, enabled: true, disabledAt: null, disabledReason: null, failingSince: null };
+  const noFailures = { failingSince: null, failingUntil: null };
+  return { ...endpoint, enabled: true, disabledAt: null, disabledReason: null, ...noFailures };
 }
 
 export function disable(endpoint: Endpoint, disabledReason: DisabledReason, at: Date): Endpoint {

@@ -4,7 +4,8 @@ import type { IssuedEndpoint } from '../../application/endpoints/create-endpoint
 import type { TestResult } from '../../application/endpoints/test-endpoint.js';
 import { DISABLED_REASONS, MAX_RATE_LIMIT, type Endpoint } from '../../domain/endpoint.js';
 
-export function endpointView({ accountId: _accountId, revision: _revision, ...endpoint }: Endpoint) {
+export function endpointView(of: Endpoint) {
+  const { accountId: _accountId, revision: _revision, failingUntil: _failingUntil, ...endpoint } = of;
   return endpoint;
 }
 
@@ -67,7 +68,9 @@ const ENDPOINT_FIELDS = {
     examples: [null],
   }),
   failingSince: nullable({
-    ...time('The first failed attempt since the last successful one. Null if there is none.'),
+    ...time(
+      'The first failed attempt since the last successful one, or since a day without any. Null if there is none.',
+    ),
     examples: [null],
   }),
 };

@@ -140,13 +140,14 @@ export const LOCK_MESSAGES = new DayStatement(
 
 /**
  * $1 to $8 the results. $9 the revision of the endpoint to which each request was sent, null without one: an endpoint that has
- * another one since is not changed. $10 the types of the messages.
+ * another one since is not changed. $10 the types of the messages. $11 for how long a failure counts as one of a series, in ms.
  */
 export const SETTLE_DELIVERIES = `
   WITH results AS (
     SELECT * FROM unnest($1::text[], $2::text[], $3::uuid[], $4::text[], $5::float8[], $6::text[], $7::int[], $8::text[],
-                         $9::int[], $10::text[]) WITH ORDINALITY
-      AS t (message_id, endpoint_id, token, outcome, retry_ms, error, response_status, response_body, revision, type, place)
+                         $9::int[], $10::text[], $11::float8[]) WITH ORDINALITY
+      AS t (message_id, endpoint_id, token, outcome, retry_ms, error, response_status, response_body, revision, type,
+            forgotten_ms, place)
   ), held AS (
     SELECT d.message_id, d.endpoint_id, d.account_id, d.number, d.started_at, d.attempts, t.outcome, t.retry_ms, t.error,
            t.response_status, t.response_body, t.revision, t.type
@@ -174,16 +175,21 @@ export const SETTLE_DELIVERIES = `
     ON CONFLICT DO NOTHING
   ), requested AS (
     SELECT endpoint_id, revision, bool_or(outcome = 'delivered') AS has_succeeded,
-           (array_agg(outcome ORDER BY place DESC))[1] = 'delivered' AS succeeds
+           (array_agg(outcome ORDER BY place DESC))[1] = 'delivered' AS succeeds,
+           clock_timestamp() + max(forgotten_ms) * interval '1 millisecond' AS failing_until
     FROM results WHERE revision IS NOT NULL GROUP BY endpoint_id, revision
   ), changed AS MATERIALIZED (
-    SELECT e.id, CASE WHEN succeeds THEN NULL WHEN has_succeeded THEN clock_timestamp()
-                      ELSE coalesce(failing_since, clock_timestamp()) END AS failing_since
+    SELECT e.id, CASE WHEN succeeds THEN NULL WHEN has_succeeded OR is_forgotten THEN clock_timestamp()
+                      ELSE coalesce(failing_since, clock_timestamp()) END AS failing_since,
+           CASE WHEN NOT succeeds THEN greatest(e.failing_until, r.failing_until) END AS failing_until
     FROM requested r JOIN sluice.endpoints e ON e.id = r.endpoint_id AND e.revision = r.revision
-    WHERE CASE WHEN failing_since IS NULL THEN NOT succeeds ELSE has_succeeded END
+    CROSS JOIN LATERAL (SELECT e.failing_until < clock_timestamp() AS is_forgotten) f
+    WHERE CASE WHEN failing_since IS NULL THEN NOT succeeds
+               ELSE has_succeeded OR (e.failing_until > r.failing_until - interval '1 minute') IS NOT TRUE END
     ORDER BY e.id FOR NO KEY UPDATE OF e
   )
-  UPDATE sluice.endpoints e SET failing_since = c.failing_since FROM changed c WHERE e.id = c.id`;
+  UPDATE sluice.endpoints e SET failing_since = c.failing_since, failing_until = c.failing_until
+  FROM changed c WHERE e.id = c.id`;
 
 /**
  * Those of some deliveries that are no longer to be made leave their lines. Last in a transaction, since others wait for

@@ -30,6 +30,7 @@ export const EndpointSchema = new EntitySchema<StoredEndpoint>({
     disabledAt: { type: 'timestamptz', name: 'disabled_at', nullable: true },
     disabledReason: { type: 'text', name: 'disabled_reason', nullable: true },
     failingSince: { type: 'timestamptz', name: 'failing_since', nullable: true },
+    failingUntil: { type: 'timestamptz', name: 'failing_until', nullable: true },
     // Moved by a trigger.
     revision: { type: 'integer', insert: false, update: false },
     secrets: { type: 'jsonb', select: false },

@@ -230,6 +230,7 @@ export class PostgresEndpointDeliveries extends EndpointDeliveries {
           column(({ responseBody }) => responseBody),
           column(({ revision }) => revision),
           column(({ delivery }) => delivery.content.type),
+          column(({ forgottenMs }) => forgottenMs),
         ],
       });
       await endMessages(client, ids);

@@ -45,7 +45,7 @@ export class CreateEndpoint {
       ...rest,
       ...{ types: [...new Set(types)], headerNames: Object.keys(headers) },
       ...{ id: this.ids.next('ep', at), accountId, enabled: true, createdAt: at },
-      ...{ disabledAt: null, disabledReason: null, failingSince: null, revision: 0 },
+      ...{ disabledAt: null, disabledReason: null, failingSince: null, failingUntil: null, revision: 0 },
     };
     const endpoint = enabled ? created : disable(created, 'by_account', at);
     const secret = newSecret();

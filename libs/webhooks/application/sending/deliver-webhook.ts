@@ -2,7 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '#kernel/clock.js';
 import { DomainError } from '#kernel/domain-error.js';
 import { matchesType, toReason, type StorageCap } from '#messages/index.js';
-import { disablesBecause, isSuccess, nextAttemptIn, type Received } from '../../domain/attempt-result.js';
+import {
+  disablesBecause,
+  forgottenAfter,
+  isSuccess,
+  nextAttemptIn,
+  type Received,
+} from '../../domain/attempt-result.js';
 import { AUTOMATIC_REASONS, disable, type AutomaticReason, type Endpoint } from '../../domain/endpoint.js';
 import { TYPES_CHANGED } from '../../domain/message-outcome.js';
 import type { DeliveryResult, DueEndpoint, EndpointDeliveries, LeasedDelivery } from '../endpoint-deliveries.js';
@@ -99,7 +105,7 @@ export class DeliverWebhook {
   }
 
   private async attempt(delivery: LeasedDelivery, target: Target | undefined, stop: Stop): Promise<DeliveryResult> {
-    const nothing = { delivery, retryMs: 0, responseStatus: null, responseBody: null, revision: null };
+    const nothing = { delivery, retryMs: 0, forgottenMs: 0, responseStatus: null, responseBody: null, revision: null };
     if (target === undefined) return { ...nothing, outcome: 'failed', error: DELETED };
     if (!target.endpoint.enabled) return { ...nothing, outcome: 'failed', error: DISABLED };
     if (!matchesType(target.endpoint.types, delivery.content.type)) {
@@ -120,7 +126,8 @@ export class DeliverWebhook {
   private failed(result: DeliveryResult, received: Received): DeliveryResult {
     const failures = result.delivery.failures + 1;
     const retryMs = nextAttemptIn(received, failures, this.terms.retrySeconds, this.random());
-    return retryMs === null ? result : { ...result, outcome: 'retried', retryMs };
+    const forgottenMs = forgottenAfter(retryMs ?? 0, this.terms.disableAfterMs);
+    return retryMs === null ? { ...result, forgottenMs } : { ...result, forgottenMs, outcome: 'retried', retryMs };
   }
 
   private async post({ messageId, content, createdAt, traceparent }: LeasedDelivery, target: Target) {

@@ -12,7 +12,15 @@ import { WebhookSender } from './webhook-sender.js';
 const AT = new Date('2026-11-21T09:30:00Z');
 const endpoint: Endpoint = {
   ...{ id: 'ep_1', accountId: 'acct_1', url: 'https://example.com/', description: '', rateLimitPerSecond: 0 },
-  ...{ enabled: true, createdAt: AT, disabledAt: null, disabledReason: null, failingSince: null, revision: 0 },
+  ...{
+    enabled: true,
+    createdAt: AT,
+    disabledAt: null,
+    disabledReason: null,
+    failingSince: null,
+    failingUntil: null,
+    revision: 0,
+  },
   ...{ types: [], headerNames: [] },
 };
 const leased: LeasedDelivery = {
