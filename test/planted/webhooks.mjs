@@ -541,8 +541,8 @@ export default [
   {
     what: 'an answer after a 100 that was not asked for is lost',
     file: 'libs/platform/outgoing/connection.ts',
-    find: 'if (!budget.admitsBody) passContinue(chunk);',
-    replace: 'if (budget.admitsBody) passContinue(chunk);',
+    find: 'this.unrequested.pass(chunk);',
+    replace: '',
     tests: ['libs/platform/outgoing/connections.spec.ts'],
   },
   {

@@ -73,10 +73,6 @@ export class AnswerBudget {
     this.wireBytes = this.wire.bytesRead;
   }
 
-  get admitsBody(): boolean {
-    return this.maxBytes === MAX_BYTES;
-  }
-
   /** The headers are complete. */
   admitBody(): void {
     this.maxBytes = MAX_BYTES;

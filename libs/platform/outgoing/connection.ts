@@ -1,7 +1,7 @@
 import { Client, type Dispatcher } from 'undici';
 import { AnswerBudget } from './answer-budget.js';
 import { connect, type Reach } from './connect.js';
-import { passContinue } from './unrequested-continue.js';
+import { UnrequestedContinue } from './unrequested-continue.js';
 
 export interface OutgoingRequest {
   readonly path: string;
@@ -42,6 +42,7 @@ interface Exchange {
 export class Connection {
   private readonly client: Client;
   private budget: AnswerBudget | null = null;
+  private unrequested = new UnrequestedContinue();
   private endConnecting = (): void => undefined;
   private isClosed = false;
 
@@ -58,9 +59,9 @@ export class Connection {
           if (connected === null) {
             callback(error, null);
           } else {
-            const budget = (this.budget = new AnswerBudget(connected.socket, connected.wire));
+            this.budget = new AnswerBudget(connected.socket, connected.wire);
             connected.socket.on('data', (chunk: Buffer) => {
-              if (!budget.admitsBody) passContinue(chunk);
+              this.unrequested.pass(chunk);
             });
             callback(null, connected.socket);
           }
@@ -94,6 +95,7 @@ export class Connection {
     signal.addEventListener('abort', stop, { once: true });
     try {
       this.budget?.renew();
+      this.unrequested = new UnrequestedContinue();
       return await new Promise<OutgoingAnswer>((resolve, reject) => {
         this.client.dispatch({ ...request, method: 'POST' }, this.handler({ resolve, reject, onFree }));
       });

@@ -125,6 +125,16 @@ describe('Why there was no answer:', () => {
       'the answer is not valid HTTP/1.1',
     ],
     [
+      'a 100 of HTTP/1.0, which has none',
+      (socket) => void socket.write('HTTP/1.0 100 x\r\n\r\nHTTP/1.0 200 OK\r\n\r\n'),
+      'the answer is not valid HTTP/1.1',
+    ],
+    [
+      'another protocol, which was not asked for',
+      (socket) => void socket.write('HTTP/1.1 101 x\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
+      'the answer is not valid HTTP/1.1',
+    ],
+    [
       'TLS, which the URL does not say',
       (socket) => void socket.write('\x15\x03\x01\x00\x02\x02\x0a'),
       'the answer is not valid HTTP/1.1',
@@ -138,6 +148,16 @@ describe('Why there was no answer:', () => {
       ),
     );
     expect(await post(`${origin}/`)).toContain(reason);
+  });
+
+  it.each([
+    ['ETIMEDOUT', 'ECONNREFUSED', 'The receiver refused the connection.'],
+    ['ECONNREFUSED', 'ETIMEDOUT', 'The receiver refused the connection.'],
+    ['ENETUNREACH', 'ECONNRESET', 'The receiver closed the connection.'],
+    ['ETIMEDOUT', 'EHOSTUNREACH', 'The receiver did not accept the connection in time.'],
+  ])('several addresses, with %s and %s', (one, other, reason) => {
+    const errors = [one, other].map((code) => Object.assign(new Error('x'), { code }));
+    expect(reasonOf(new AggregateError(errors))).toBe(reason);
   });
 
   it('a port where nobody listens', async () => {

@@ -24,8 +24,14 @@ const PLAIN: Readonly<Record<string, string>> = {
   ENETUNREACH: 'The receiver cannot be reached: there is no route to its address.',
 };
 
-/** How undici reports answers that its parser lets pass: with another length than their header says, or a status of 000. */
-const INVALID = ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'ERR_ASSERTION'];
+/**
+ * How undici reports answers that its parser lets pass: with another length than their header says, a status of 000, or one of
+ * 101, which nobody has asked for.
+ */
+const INVALID = ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'ERR_ASSERTION', 'bad upgrade'];
+
+/** Of several addresses, one where something responded says more than one without. */
+const RESPONDED = ['ECONNREFUSED', 'ECONNRESET'];
 
 /** What is wrong with the certificate of a receiver, or with its TLS, by the codes of Node.js and OpenSSL. */
 const TLS: Readonly<Record<string, string>> = {
@@ -67,12 +73,15 @@ export function reasonOf(error: unknown): string {
   if (error instanceof ForbiddenAddress) return 'The host is not public: one of its addresses is not allowed.';
   if (error instanceof AnswerTooLong) return 'The headers of the answer are too large, or too much precedes them.';
   if (error instanceof LookupFailed) return LOOKUP[error.code] ?? 'The host name could not be looked up.';
-  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
+  if (error instanceof AggregateError && error.errors.length > 0) {
+    const errors = error.errors as NodeJS.ErrnoException[];
+    return reasonOf(errors.find(({ code = '' }) => RESPONDED.includes(code)) ?? errors[0]);
+  }
   const { code = '', message, name } = error as NodeJS.ErrnoException;
+  if (name === 'HTTPParserError' || INVALID.includes(code) || INVALID.includes(message))
+    return 'The request failed: the answer is not valid HTTP/1.1.';
   const known = PLAIN[code] ?? tlsReason(code);
   if (known !== undefined) return known;
-  if (name === 'HTTPParserError' || INVALID.includes(code))
-    return 'The request failed: the answer is not valid HTTP/1.1.';
   return `The request failed (${code === '' ? message : code}).`;
 }
 
