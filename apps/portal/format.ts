@@ -12,9 +12,9 @@ const number = new Intl.NumberFormat(LOCALE);
 const fraction = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 1 });
 const dateTime = new Intl.DateTimeFormat(READER, { dateStyle: 'medium', timeStyle: 'long' });
 const date = new Intl.DateTimeFormat(READER, { dateStyle: 'medium' });
-const hourOfDay = new Intl.DateTimeFormat(READER, {
-  ...{ month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' },
-});
+const HOUR_OF_DAY = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' } as const;
+const hourOfDay = new Intl.DateTimeFormat(READER, HOUR_OF_DAY);
+const hourInZone = new Intl.DateTimeFormat(READER, { ...HOUR_OF_DAY, timeZoneName: 'short' });
 const dayInUtc = new Intl.DateTimeFormat(READER, { month: 'short', day: 'numeric', timeZone: 'UTC' });
 const clock = new Intl.DateTimeFormat(READER, { timeStyle: 'long' });
 const relative = new Intl.RelativeTimeFormat(LOCALE, { numeric: 'auto', style: 'narrow' });
@@ -43,8 +43,12 @@ export const formatTime = (at: string | number | Date): string => {
   const hour = parts.findIndex(({ type }) => type === 'hour');
   return parts.map(({ value }, index) => (index > hour ? value.replace(/\s/g, NBSP) : value)).join('');
 };
-/** Without the zone, which is named beside them. */
-export const formatHour = (at: string): string => hourOfDay.format(new Date(at));
+/** Without the zone, which is named beside them, but for two hours of the same name when clocks are set back. */
+export const formatHour = (at: string): string => {
+  const time = Date.parse(at);
+  const isTwice = [time - HOUR, time + HOUR].some((other) => hourOfDay.format(other) === hourOfDay.format(time));
+  return (isTwice ? hourInZone : hourOfDay).format(time);
+};
 export const ZONE = dateTime.resolvedOptions().timeZone;
 /** In UTC, like the days of the usage. */
 export const formatDay = (at: string): string => dayInUtc.format(new Date(at));
