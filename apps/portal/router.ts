@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { leavePlace } from './places.js';
 
 /** Routes are the fragment of the URL, such as `#/messages?status=failed`, so that the server knows one page only. */
 export interface Route {
@@ -12,6 +13,7 @@ export const linkToken = signal(takeToken());
 export const route = signal(parse(location.hash));
 
 addEventListener('hashchange', () => {
+  leavePlace();
   linkToken.value = takeToken() ?? linkToken.value;
   route.value = parse(location.hash);
   noteOpened();

@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { MessageStatus } from '#client/index.js';
 import { formatRelative, formatTime } from '../format.js';
 import { useNow } from '../hooks.js';
+import { takePlace } from '../places.js';
 import { CopyButton } from './button.js';
 import { Icon } from './icon.js';
 
@@ -44,7 +45,7 @@ export function Page({ title, tab = title, back, badge, lead, actions, children 
   }, [tab]);
   useLayoutEffect(() => {
     heading.current?.focus({ preventScroll: true });
-    scrollTo(0, 0);
+    takePlace();
   }, []);
   return (
     <>

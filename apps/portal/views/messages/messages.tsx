@@ -11,6 +11,7 @@ import { apiKey, call } from '../../connection.js';
 import { count, LOADED_LENGTH } from '../../format.js';
 import { useResource } from '../../hooks.js';
 import { latest, useMessageEvents, useReloadWhenLive } from '../../live.js';
+import { takePlace } from '../../places.js';
 import { href, route } from '../../router.js';
 import { can } from '../../session.js';
 import { FilterForm } from './filter-form.js';
@@ -106,9 +107,7 @@ function MessageList({ filter, cursor, endpoint }: MessageListProps) {
     };
   }, [isWaiting]);
 
-  useEffect(() => {
-    scrollTo(0, 0);
-  }, []);
+  useEffect(takePlace, []);
 
   return (
     <>
