@@ -36,6 +36,8 @@ const MIGRATIONS = [
   'webhooks/0008-fields-of-events',
   'webhooks/0009-next-attempt-of-events',
   'webhooks/0010-failing-until',
+  'upkeep/0003-key-of-the-reconciler',
+  'usage/0002-key-of-the-progress',
 ] as const;
 
 /** The version of the schema of the BullMQ that is installed; a test compares both. */
