@@ -44,8 +44,14 @@ const MIGRATIONS = [
 export const BULLMQ_SCHEMA = 11;
 
 const HAS_SCHEMAS = `
-  SELECT count(*) = 2 AS exists, bool_and(has_schema_privilege(n.oid, 'USAGE')) AS usable FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
-  WHERE (nspname, relname) IN (('sluice', 'migrations'), ('bullmq', 'migration'))`;
+  SELECT count(*) = 4 AS exists, bool_and(has_schema_privilege(n.oid, 'USAGE')) AS usable FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
+  WHERE (nspname, relname) IN (('sluice', 'migrations'), ('bullmq', 'migration'), ('bullmq', 'sluice_stalled_jobs'),
+                               ('bullmq', 'sluice_running_jobs'))`;
+
+/** As in delivery/0001-baseline, for a schema of BullMQ that was lost and is made anew. */
+const QUEUE_INDEXES = `
+  CREATE INDEX IF NOT EXISTS sluice_stalled_jobs ON bullmq.job (queue) WHERE stalled_marked;
+  CREATE INDEX IF NOT EXISTS sluice_running_jobs ON bullmq.job (queue, locked_until_ms DESC) WHERE state = 'active'`;
 
 /** Partitions need no rights of their own: statements go through their table, or through functions of the owner. */
 const LACKING = `
@@ -208,4 +214,5 @@ async function migrate(client: pg.Client): Promise<void> {
       .query(`${sql}; INSERT INTO sluice.migrations (name) VALUES ('${name}')`)
       .catch((error: unknown) => explain(name, error));
   }
+  await client.query(QUEUE_INDEXES).catch((error: unknown) => explain('of the indexes of the queue', error));
 }

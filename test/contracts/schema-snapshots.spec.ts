@@ -77,4 +77,18 @@ describe('migrateSchema', () => {
       await Promise.all([today.drop(), released.drop()]);
     }
   });
+
+  it('makes its indexes in the schema of BullMQ again when that was lost', async () => {
+    const [whole, damaged] = await Promise.all([createTestDatabase(), createTestDatabase()]);
+    try {
+      const expected = await definitionsIn(whole.url);
+      for (const damage of ['DROP SCHEMA bullmq CASCADE', 'DROP INDEX bullmq.sluice_running_jobs']) {
+        await withClient(damaged.url, (client) => client.query(damage));
+        await migrateSchema(damaged.url);
+        expect(await definitionsIn(damaged.url)).toEqual(expected);
+      }
+    } finally {
+      await Promise.all([whole.drop(), damaged.drop()]);
+    }
+  });
 });
