@@ -48,10 +48,8 @@ const HAS_SCHEMAS = `
   WHERE (nspname, relname) IN (('sluice', 'migrations'), ('bullmq', 'migration'), ('bullmq', 'sluice_stalled_jobs'),
                                ('bullmq', 'sluice_running_jobs'))`;
 
-/** As in delivery/0001-baseline, for a schema of BullMQ that was lost and is made anew. */
-const QUEUE_INDEXES = `
-  CREATE INDEX IF NOT EXISTS sluice_stalled_jobs ON bullmq.job (queue) WHERE stalled_marked;
-  CREATE INDEX IF NOT EXISTS sluice_running_jobs ON bullmq.job (queue, locked_until_ms DESC) WHERE state = 'active'`;
+/** Statements of delivery/0001-baseline, which run again for a schema of BullMQ that was lost and is made anew. */
+const QUEUE_INDEX = /^CREATE INDEX (?=sluice_\w+ ON bullmq\b)[^;]+;/gm;
 
 /** Partitions need no rights of their own: statements go through their table, or through functions of the owner. */
 const LACKING = `
@@ -206,13 +204,18 @@ async function migrate(client: pg.Client): Promise<void> {
   }
   await runMigrations(client).catch((error: unknown) => explain('of BullMQ', error));
   for (const name of MIGRATIONS.filter((name) => !applied.has(name))) {
-    const [context = '', file = ''] = name.split('/');
-    const path = `../libs/${context}/adapters/postgres/migrations/${file}.sql`;
-    const sql = await readFile(new URL(path, import.meta.url), 'utf8');
+    const sql = await sqlOf(name);
     // Several statements in one query run in one transaction.
     await client
       .query(`${sql}; INSERT INTO sluice.migrations (name) VALUES ('${name}')`)
       .catch((error: unknown) => explain(name, error));
   }
-  await client.query(QUEUE_INDEXES).catch((error: unknown) => explain('of the indexes of the queue', error));
+  const indexes = (await sqlOf('delivery/0001-baseline')).match(QUEUE_INDEX) ?? [];
+  const again = indexes.map((sql) => sql.replace('INDEX', 'INDEX IF NOT EXISTS')).join('');
+  await client.query(again).catch((error: unknown) => explain('of the indexes of the queue', error));
+}
+
+function sqlOf(name: (typeof MIGRATIONS)[number]): Promise<string> {
+  const [context = '', file = ''] = name.split('/');
+  return readFile(new URL(`../libs/${context}/adapters/postgres/migrations/${file}.sql`, import.meta.url), 'utf8');
 }

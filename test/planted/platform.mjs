@@ -609,7 +609,7 @@ export default [
   {
     what: "a schema of BullMQ that was lost is made anew without Sluice's indexes",
     file: 'apps/schema.ts',
-    find: 'client.query(QUEUE_INDEXES)',
+    find: 'client.query(again)',
     replace: "client.query('SELECT')",
     tests: ['test/contracts/schema-snapshots.spec.ts'],
   },
