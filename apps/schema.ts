@@ -36,14 +36,20 @@ const MIGRATIONS = [
   'webhooks/0008-fields-of-events',
   'webhooks/0009-next-attempt-of-events',
   'webhooks/0010-failing-until',
+  'upkeep/0003-key-of-the-reconciler',
+  'usage/0002-key-of-the-progress',
 ] as const;
 
 /** The version of the schema of the BullMQ that is installed; a test compares both. */
 export const BULLMQ_SCHEMA = 11;
 
 const HAS_SCHEMAS = `
-  SELECT count(*) = 2 AS exists, bool_and(has_schema_privilege(n.oid, 'USAGE')) AS usable FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
-  WHERE (nspname, relname) IN (('sluice', 'migrations'), ('bullmq', 'migration'))`;
+  SELECT count(*) = 4 AS exists, bool_and(has_schema_privilege(n.oid, 'USAGE')) AS usable FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
+  WHERE (nspname, relname) IN (('sluice', 'migrations'), ('bullmq', 'migration'), ('bullmq', 'sluice_stalled_jobs'),
+                               ('bullmq', 'sluice_running_jobs'))`;
+
+/** Statements of delivery/0001-baseline, which run again for a schema of BullMQ that was lost and is made anew. */
+const QUEUE_INDEX = /^CREATE INDEX (?=sluice_\w+ ON bullmq\b)[^;]+;/gm;
 
 /** Partitions need no rights of their own: statements go through their table, or through functions of the owner. */
 const LACKING = `
@@ -198,12 +204,18 @@ async function migrate(client: pg.Client): Promise<void> {
   }
   await runMigrations(client).catch((error: unknown) => explain('of BullMQ', error));
   for (const name of MIGRATIONS.filter((name) => !applied.has(name))) {
-    const [context = '', file = ''] = name.split('/');
-    const path = `../libs/${context}/adapters/postgres/migrations/${file}.sql`;
-    const sql = await readFile(new URL(path, import.meta.url), 'utf8');
+    const sql = await sqlOf(name);
     // Several statements in one query run in one transaction.
     await client
       .query(`${sql}; INSERT INTO sluice.migrations (name) VALUES ('${name}')`)
       .catch((error: unknown) => explain(name, error));
   }
+  const indexes = (await sqlOf('delivery/0001-baseline')).match(QUEUE_INDEX) ?? [];
+  const again = indexes.map((sql) => sql.replace('INDEX', 'INDEX IF NOT EXISTS')).join('');
+  await client.query(again).catch((error: unknown) => explain('of the indexes of the queue', error));
+}
+
+function sqlOf(name: (typeof MIGRATIONS)[number]): Promise<string> {
+  const [context = '', file = ''] = name.split('/');
+  return readFile(new URL(`../libs/${context}/adapters/postgres/migrations/${file}.sql`, import.meta.url), 'utf8');
 }

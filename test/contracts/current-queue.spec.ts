@@ -82,4 +82,22 @@ describe('The current queue', () => {
     }
     expect(states.filter(Boolean)).toHaveLength(1);
   });
+
+  it.each([
+    ['the same', 'one', [true, true]],
+    ['another', 'other', [false, true]],
+  ])('is that of a process that has started meanwhile, with %s queue', async (_, dataSet, areCurrent) => {
+    const faster: PostgresCurrentQueue[] = [];
+    const slow = new PostgresCurrentQueue({
+      query: async (...statement: Parameters<typeof database.query>) => {
+        const rows = await database.query(...statement);
+        // After what it has read, and before it writes.
+        if (faster.length === 0) faster.push(await start(dataSet));
+        return rows;
+      },
+    } as typeof database);
+    await slow.check('one');
+    await faster[0]?.check(dataSet);
+    expect([slow.isCurrent, faster[0]?.isCurrent]).toEqual(areCurrent);
+  });
 });

@@ -30,6 +30,15 @@ const DEFINITIONS = `
   UNION SELECT concat_ws(' ', 'view', relname, pg_get_viewdef(oid)) FROM ours WHERE relkind = 'v'
   ORDER BY definition`;
 
+/** Tables that PostgreSQL would refuse to update where a publication names all tables. */
+const UNIDENTIFIED = `
+  SELECT c.oid::regclass::text AS name FROM pg_class c
+  WHERE relnamespace IN ('sluice'::regnamespace, 'bullmq'::regnamespace) AND relkind IN ('r', 'p') AND relreplident <> 'f'
+    AND NOT EXISTS (
+      SELECT FROM pg_index WHERE indrelid = c.oid AND indisvalid
+        AND CASE relreplident WHEN 'd' THEN indisprimary WHEN 'i' THEN indisreplident END
+    )`;
+
 async function withClient<T>(url: string, run: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client(url);
   await client.connect();
@@ -45,6 +54,11 @@ async function definitionsIn(url: string): Promise<string[]> {
   return rows.map(({ definition }) => definition);
 }
 
+async function unidentifiedIn(url: string): Promise<string[]> {
+  const { rows } = await withClient(url, (client) => client.query<{ name: string }>(UNIDENTIFIED));
+  return rows.map(({ name }) => name);
+}
+
 describe('migrateSchema', () => {
   it.each(readdirSync(FOLDER))('migrates the schema of %s to the present schema', async (name) => {
     const [today, released] = await Promise.all([createTestDatabase(), createTestDatabase('template0')]);
@@ -57,8 +71,24 @@ describe('migrateSchema', () => {
       const expected = await definitionsIn(today.url);
       expect(expected.length).toBeGreaterThan(100);
       expect(await definitionsIn(released.url)).toEqual(expected);
+      // Each table has a key, partitions included.
+      expect([await unidentifiedIn(today.url), await unidentifiedIn(released.url)]).toEqual([[], []]);
     } finally {
       await Promise.all([today.drop(), released.drop()]);
+    }
+  });
+
+  it('makes its indexes in the schema of BullMQ again when that was lost', async () => {
+    const [whole, damaged] = await Promise.all([createTestDatabase(), createTestDatabase()]);
+    try {
+      const expected = await definitionsIn(whole.url);
+      for (const damage of ['DROP SCHEMA bullmq CASCADE', 'DROP INDEX bullmq.sluice_running_jobs']) {
+        await withClient(damaged.url, (client) => client.query(damage));
+        await migrateSchema(damaged.url);
+        expect(await definitionsIn(damaged.url)).toEqual(expected);
+      }
+    } finally {
+      await Promise.all([whole.drop(), damaged.drop()]);
     }
   });
 });

@@ -606,4 +606,32 @@ export default [
     replace: '({ length }) => length >= 1',
     tests: [SETTINGS_SPEC],
   },
+  {
+    what: "a schema of BullMQ that was lost is made anew without Sluice's indexes",
+    file: 'apps/schema.ts',
+    find: 'client.query(again)',
+    replace: "client.query('SELECT')",
+    tests: ['test/contracts/schema-snapshots.spec.ts'],
+  },
+  {
+    what: 'a line break at the end of a URL becomes part of the name of the database',
+    file: 'libs/platform/process/url-text.ts',
+    find: '/^\\s|\\s$|\\p{Cc}/u',
+    replace: '/^\\s/u',
+    tests: ['libs/platform/database/database-url.spec.ts'],
+  },
+  {
+    what: 'a client certificate without an sslmode is ignored',
+    file: 'libs/platform/database/database-url.ts',
+    find: "['sslrootcert', 'sslcert', 'sslkey', 'sslcrl']",
+    replace: "['sslrootcert']",
+    tests: ['libs/platform/database/database-url.spec.ts'],
+  },
+  {
+    what: 'REDIS_URL may have port 0',
+    file: 'libs/platform/process/url-text.ts',
+    find: '(Number(port) < 1 || ',
+    replace: '(',
+    tests: ['libs/platform/redis/redis-url.spec.ts'],
+  },
 ];

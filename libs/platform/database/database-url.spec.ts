@@ -91,6 +91,9 @@ describe('A URL of PostgreSQL', () => {
     ['sslmode=verify-full', [true], 'name'],
     ['sslrootcert=system', [true], 'name'],
     ['sslrootcert=/ca.pem', [true], 'name'],
+    ['sslcert=/cert.pem&sslkey=/key.pem', [true], 'name'],
+    ['sslcrl=/crl.pem', [true], 'name'],
+    ['sslcert=/cert.pem&sslkey=/key.pem&sslmode=prefer', [true, false], 'none'],
     ['sslmode=no-verify', [true], 'none'],
     ['ssl=true', [true], 'none'],
     ['ssl=0', [false], 'none'],
@@ -115,6 +118,12 @@ describe('A URL of PostgreSQL', () => {
   it.each([
     ...['hunter2', 'mysql://hunter2@host/db', 'postgres://', 'http://u:hunter2@host', 'postgres://u:hunter2@a b/db'],
     ...['postgres://u:hunter2@host:port/db', 'postgres://u:hunter2@host:99999/db', 'postgres://u:hunter2@host:0/db'],
+    ...[
+      'postgres://u:hunter2@host/db\n',
+      'postgres://u:hunter2@host/db ',
+      'postgres://u:hunter2\r@host/db',
+      '\tpostgres:',
+    ],
     ...['postgres://u:hunter2%ff@host/db', 'postgres://u:hunter2%00@host/db', 'postgres://u:hunter2/slash@host/db'],
     ...[
       'sslmode=require&sslcert=/hunter2',
@@ -137,7 +146,7 @@ describe('A URL of PostgreSQL', () => {
     ...['keepalives_interval=1', 'tcp_user_timeout=1', 'requirepeer=hunter2', 'sslnegotiation=direct'],
     ...['load_balance_hosts=always', 'replication=database', '__proto__=1', 'constructor=1'],
   ])('is refused with a sentence that contains nothing of it: %s', (text) => {
-    const url = /^[\w-]+:|^hunter2$/.test(text) ? text : `postgres://u:hunter2@host/db?${text}`;
+    const url = /^\s*[\w-]+:|^hunter2$/.test(text) ? text : `postgres://u:hunter2@host/db?${text}`;
     const refused = () => parseDatabaseUrl(url);
     expect(refused).toThrow(UsageError);
     expect(refused).toThrow(/^DATABASE_URL must be a? ?[^\n]+\.$/);

@@ -32,6 +32,7 @@ export interface DatabaseAddress {
 
 const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'];
 const SEVERAL = 'a URL whose lists of hosts, addresses and ports have the same length';
+const TLS_FILES = ['sslrootcert', 'sslcert', 'sslkey', 'sslcrl'];
 const TLS_VERSIONS = ['TLSv1', 'TLSv1.1', 'TLSv1.2', 'TLSv1.3'] as const;
 
 /** The parameters, each with its values; null if all texts are allowed. */
@@ -49,7 +50,7 @@ const PARAMETERS: Readonly<Record<string, RegExp | readonly string[] | null>> = 
 
 /** @throws UsageError, without any part of the URL */
 export function parseDatabaseUrl(url: string): DatabaseAddress {
-  return readingUrl('DATABASE_URL', () => addressIn(url));
+  return readingUrl('DATABASE_URL', url, addressIn);
 }
 
 function addressIn(url: string): DatabaseAddress {
@@ -138,7 +139,7 @@ function targetsIn(hosts: string, read: (name: string) => string | undefined) {
 function tlsIn(read: (name: string) => string | undefined): { modes: boolean[]; tls: TlsSettings } {
   const ca = read('sslrootcert');
   const isSystem = ca === 'system';
-  const mode = modeIn(read, ca);
+  const mode = modeIn(read);
   if (isSystem && mode !== 'verify-full') {
     throw new UrlError('a URL whose sslmode is verify-full if its sslrootcert is system');
   }
@@ -158,14 +159,15 @@ function tlsIn(read: (name: string) => string | undefined): { modes: boolean[]; 
 }
 
 /** Without any, libpq tries TLS first; here nothing is encrypted unless the URL says so, since that would not be safe. */
-function modeIn(read: (name: string) => string | undefined, ca: string | undefined): string {
+function modeIn(read: (name: string) => string | undefined): string {
   const { ssl = '' } = { ssl: read('ssl') };
   const named = read('sslmode') ?? { true: 'require', 1: 'require', false: 'disable', 0: 'disable' }[ssl] ?? ssl;
   const mode = named === '' ? (process.env.PGSSLMODE ?? '') : named;
   if (mode === 'no-verify') return 'no-verify';
   if (mode !== '' && !SSL_MODES.includes(mode)) throw new UrlError(`a URL whose sslmode is ${listed(SSL_MODES)}`);
-  // A CA that is configured must be used.
-  return mode === '' ? (ca === undefined ? 'disable' : 'verify-full') : mode;
+  if (mode !== '') return mode;
+  // Files that are configured must be used.
+  return TLS_FILES.every((name) => read(name) === undefined) ? 'disable' : 'verify-full';
 }
 
 function verificationOf(mode: string, ca: string | undefined): Verification {

@@ -75,14 +75,18 @@ export function filled(text: string | undefined): string | undefined {
 export function hostIn(text: string): { host: string; port: string } | undefined {
   const [, address, name, port = ''] = /^(?:\[([\da-f:.%\w]+)\]|([^:[\]\s@?#/]*))(?::(\d{0,5}))?$/i.exec(text) ?? [];
   if (address === undefined && name === undefined) return undefined;
-  if (Number(port) > 65_535) return undefined;
+  if (port !== '' && (Number(port) < 1 || Number(port) > 65_535)) return undefined;
   return { host: address ?? decoded(name ?? ''), port };
 }
 
-/** Runs a function that parses the URL in an environment variable. */
-export function readingUrl<T>(variable: string, read: () => T): T {
+/** What comes from the file that the URL is read from, and would else belong to a name or a password. */
+const STRAY_CHARACTERS = /^\s|\s$|\p{Cc}/u;
+
+/** Parses the URL in an environment variable. */
+export function readingUrl<T>(variable: string, url: string, parse: (url: string) => T): T {
   try {
-    return read();
+    if (STRAY_CHARACTERS.test(url)) throw new UrlError('a URL without spaces around it and without line breaks');
+    return parse(url);
   } catch (error) {
     if (error instanceof UrlError) throw new UsageError(`${variable} must be ${error.message}.`);
     throw error;

@@ -72,6 +72,13 @@ describe('A URL of Redis', () => {
     ...['redis://:hunter2@host/2?db=3', 'redis://:hunter2@host/2?db='],
     ...['unix://', 'unix:///', 'unix://:hunter2@', 'unix://host/hunter2', 'unix:///hunter2?sslmode=require'],
     ...['unix://:1/hunter2', 'unix:/hunter2'],
+    ...[
+      'redis://:hunter2@host:0',
+      ' redis://:hunter2@host',
+      'unix:///hunter2\n',
+      '/hunter2 ',
+      'redis://:hunter2\t@host',
+    ],
   ])('is refused with a sentence that contains nothing of it: %s', (url) => {
     const refused = () => parseRedisUrl(url);
     expect(refused).toThrow(UsageError);

@@ -24,7 +24,7 @@ const PARAMETERS = ['db', 'family', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey
 
 /** @throws UsageError, without any part of the URL */
 export function parseRedisUrl(url: string): RedisAddress {
-  return readingUrl('REDIS_URL', () => addressIn(url));
+  return readingUrl('REDIS_URL', url, addressIn);
 }
 
 function addressIn(url: string): RedisAddress {

@@ -41,11 +41,13 @@ export class PostgresCurrentQueue extends CurrentQueue {
       : own !== null && (hasJustStarted || age > GONE_AFTER);
     if (!mustWrite) return isOurs || hasJustStarted;
     const mine = this.choice ?? randomUUID();
-    const next = `${mine} ${own ?? dataSet} ${now}`;
-    // Another process may have been faster: the next check compares with its queue.
-    const stored = await sharedValue(this.database, NAME, next, value === null ? [] : [value]);
-    if (stored === next) this.choice = mine;
-    return stored === next || isOurs;
+    const ownOrKept = own ?? dataSet;
+    const stored = await sharedValue(this.database, NAME, `${mine} ${ownOrKept} ${now}`, value === null ? [] : [value]);
+    // Another process may have been faster: if its queue is another one, the next check compares with that.
+    const [storedChoice = null, storedDataSet] = stored.split(' ');
+    if (storedDataSet !== ownOrKept) return isOurs;
+    this.choice = storedChoice;
+    return true;
   }
 
   private async read() {
