@@ -54,14 +54,29 @@ describe('loadHandler', () => {
     ['a generator', '() => (function* () {})()'],
     ['an asynchronous generator', '() => (async function* () {})()'],
     ['an iterator', '() => [1].values()'],
+    ['an object with the method', 'async () => ({ handle() {} })'],
+    ['an instance of a class', 'async () => new (class { handle() {} })()'],
   ])('fails the attempt when the handler returns what nothing calls: %s', async (_what, source) => {
     const handler = await load(`export default ${source};`);
     await expect(handler.handle(DELIVERY, AbortSignal.timeout(1_000))).rejects.toThrow('which nothing calls');
   });
 
+  it('fails the attempt when the handler returns a list of promises, once all have ended', async () => {
+    const ended: unknown[] = [];
+    Object.assign(globalThis, { ENDED: (what: unknown) => ended.push(what) });
+    const handler = await load(`
+      export default () => [1, 2].map(async (one) => {
+        await new Promise(setImmediate);
+        ENDED(one);
+        if (one === 1) throw new Error('no');
+      });`);
+    await expect(handler.handle(DELIVERY, AbortSignal.timeout(1_000))).rejects.toThrow('which nothing awaits');
+    expect(ended).toEqual([1, 2]);
+  });
+
   it.each([
-    ['a list', '() => [1]'],
-    ['an object', '() => ({ ok: true })'],
+    ['a list', '() => [1, null]'],
+    ['an object', '() => ({ ok: true, next: null, handle: 1 })'],
     ['a thenable', '() => ({ then: (done) => done(1) })'],
   ])('delivers when it returns %s', async (_what, source) => {
     const handler = await load(`export default ${source};`);

@@ -26,7 +26,7 @@ export async function loadHandler(name: string, folder: string): Promise<Message
   const handle = await load(name, path);
   return {
     handle: async (delivery, signal) => {
-      assertDone(await handle(delivery, signal));
+      await assertDone(await handle(delivery, signal));
     },
   };
 }
@@ -90,11 +90,25 @@ function isClass(exported: unknown): exported is new () => object {
 }
 
 /**
- * A handler that returns what still has to be called, a function or an iterator, has done nothing yet.
- * @throws Error for these
+ * A handler that returns what still has to be called or awaited has not done its work yet.
+ * @throws Error for a function, an iterator, an object with a method `handle`, and a list of promises
  */
-function assertDone(returned: unknown): void {
-  const isIterator = typeof returned === 'object' && returned !== null && 'next' in returned;
-  if (typeof returned !== 'function' && !isIterator) return;
-  throw new Error(`The handler returned ${isIterator ? 'an iterator' : 'a function'}, which nothing calls.`);
+async function assertDone(returned: unknown): Promise<void> {
+  const isFunction = typeof returned === 'function';
+  if (isFunction || hasMethod(returned, 'next') || hasMethod(returned, 'handle')) {
+    const what = isFunction
+      ? 'a function'
+      : hasMethod(returned, 'next')
+        ? 'an iterator'
+        : 'an object with a method "handle"';
+    throw new Error(`The handler returned ${what}, which nothing calls.`);
+  }
+  if (!Array.isArray(returned) || !returned.some((one) => hasMethod(one, 'then'))) return;
+  // The next attempt must not overlap with them, and one that fails must not end the process.
+  await Promise.allSettled(returned);
+  throw new Error('The handler returned a list of promises, which nothing awaits: return Promise.all() of it.');
+}
+
+function hasMethod(object: unknown, name: string): boolean {
+  return typeof (Object(object) as Record<string, unknown>)[name] === 'function';
 }

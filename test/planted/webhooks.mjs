@@ -546,6 +546,13 @@ export default [
     tests: ['libs/platform/outgoing/connections.spec.ts'],
   },
   {
+    what: 'a factory as a handler counts as delivered',
+    file: 'apps/worker/load-handler.ts',
+    find: " || hasMethod(returned, 'handle')",
+    replace: '',
+    tests: ['apps/worker/load-handler.spec.ts'],
+  },
+  {
     what: 'a generator as a handler counts as delivered',
     file: 'apps/worker/load-handler.ts',
     find: ' || types.isGeneratorFunction(handle)',
