@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -101,6 +102,15 @@ describe('loadHandler', () => {
     await mkdir(join(folder, 'node_modules', '@acme', 'handler'), { recursive: true });
     await write('module.exports = { default: () => undefined };', 'node_modules/@acme/handler/index.js');
     await expect(loadHandler('@acme/handler', folder)).resolves.toHaveProperty('handle');
+  });
+
+  it('rejects a module that is never loaded', async () => {
+    const name = await write('await new Promise(() => undefined);\nexport default () => undefined;');
+    // Jest loads no module with a top-level await.
+    const script = `import { loadHandler } from './dist/apps/worker/load-handler.js';
+      await loadHandler(${JSON.stringify(name)}, ${JSON.stringify(folder)}, 10).catch(({ message }) => console.log(message));`;
+    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+    expect(stdout).toBe(`HANDLER names "${name}", whose top-level await has not ended within 0.01 s.\n`);
   });
 
   it.each([

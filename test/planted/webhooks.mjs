@@ -553,6 +553,13 @@ export default [
     tests: ['apps/worker/load-handler.spec.ts'],
   },
   {
+    what: 'a handler that is never loaded ends the worker without a word',
+    file: 'apps/worker/load-handler.ts',
+    find: 'await withTimeout(',
+    replace: 'await (async (module: Promise<{ readonly default?: unknown }>, ..._: unknown[]) => module)(',
+    tests: ['apps/worker/load-handler.spec.ts'],
+  },
+  {
     what: 'a generator as a handler counts as delivered',
     file: 'apps/worker/load-handler.ts',
     find: ' || types.isGeneratorFunction(handle)',
