@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -54,14 +55,29 @@ describe('loadHandler', () => {
     ['a generator', '() => (function* () {})()'],
     ['an asynchronous generator', '() => (async function* () {})()'],
     ['an iterator', '() => [1].values()'],
+    ['an object with the method', 'async () => ({ handle() {} })'],
+    ['an instance of a class', 'async () => new (class { handle() {} })()'],
   ])('fails the attempt when the handler returns what nothing calls: %s', async (_what, source) => {
     const handler = await load(`export default ${source};`);
     await expect(handler.handle(DELIVERY, AbortSignal.timeout(1_000))).rejects.toThrow('which nothing calls');
   });
 
+  it('fails the attempt when the handler returns a list of promises, once all have ended', async () => {
+    const ended: unknown[] = [];
+    Object.assign(globalThis, { ENDED: (what: unknown) => ended.push(what) });
+    const handler = await load(`
+      export default () => [1, 2].map(async (one) => {
+        await new Promise(setImmediate);
+        ENDED(one);
+        if (one === 1) throw new Error('no');
+      });`);
+    await expect(handler.handle(DELIVERY, AbortSignal.timeout(1_000))).rejects.toThrow('which nothing awaits');
+    expect(ended).toEqual([1, 2]);
+  });
+
   it.each([
-    ['a list', '() => [1]'],
-    ['an object', '() => ({ ok: true })'],
+    ['a list', '() => [1, null]'],
+    ['an object', '() => ({ ok: true, next: null, handle: 1 })'],
     ['a thenable', '() => ({ then: (done) => done(1) })'],
   ])('delivers when it returns %s', async (_what, source) => {
     const handler = await load(`export default ${source};`);
@@ -86,6 +102,15 @@ describe('loadHandler', () => {
     await mkdir(join(folder, 'node_modules', '@acme', 'handler'), { recursive: true });
     await write('module.exports = { default: () => undefined };', 'node_modules/@acme/handler/index.js');
     await expect(loadHandler('@acme/handler', folder)).resolves.toHaveProperty('handle');
+  });
+
+  it('rejects a module that is never loaded', async () => {
+    const name = await write('await new Promise(() => undefined);\nexport default () => undefined;');
+    // Jest loads no module with a top-level await.
+    const script = `import { loadHandler } from './dist/apps/worker/load-handler.js';
+      await loadHandler(${JSON.stringify(name)}, ${JSON.stringify(folder)}, 10).catch(({ message }) => console.log(message));`;
+    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+    expect(stdout).toBe(`HANDLER names "${name}", whose top-level await has not ended within 0.01 s.\n`);
   });
 
   it.each([

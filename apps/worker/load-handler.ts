@@ -5,6 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { inspect, types } from 'node:util';
 import { resolve } from 'import-meta-resolve';
 import type { Delivery, MessageHandler } from '#delivery/index.js';
+import { withTimeout } from '#kernel/timeout.js';
 import { UsageError } from '#platform/process/usage-error.js';
 
 type Handle = (delivery: Delivery, signal: AbortSignal) => unknown;
@@ -19,14 +20,15 @@ export function isPathOrPackage(text: string): boolean {
  * object with the method `handle`.
  * @param name the path of a file, or the name of a package that is installed in the folder
  * @param folder to which a path is relative
+ * @param loadingMs how long its top-level `await` may take
  * @throws UsageError when it cannot be found or loaded, or exports no handler
  */
-export async function loadHandler(name: string, folder: string): Promise<MessageHandler> {
+export async function loadHandler(name: string, folder: string, loadingMs = 30_000): Promise<MessageHandler> {
   const path = find(name, folder);
-  const handle = await load(name, path);
+  const handle = await load(name, path, loadingMs);
   return {
     handle: async (delivery, signal) => {
-      assertDone(await handle(delivery, signal));
+      await assertDone(await handle(delivery, signal));
     },
   };
 }
@@ -49,14 +51,24 @@ function find(name: string, folder: string): string {
   throw new UsageError(`HANDLER names "${name}", which is neither a handler of Sluice nor found from ${folder}.`);
 }
 
-async function load(name: string, path: string): Promise<Handle> {
+async function load(name: string, path: string, loadingMs: number): Promise<Handle> {
   try {
-    const { default: exported } = (await import(pathToFileURL(path).href)) as { readonly default?: unknown };
+    // Without a timer, Node.js would end without a word.
+    const { default: exported } = await withTimeout(
+      import(pathToFileURL(path).href) as Promise<{ readonly default?: unknown }>,
+      loadingMs,
+      () => {
+        throw new UsageError(
+          `HANDLER names "${name}", whose top-level await has not ended within ${loadingMs / 1_000} s.`,
+        );
+      },
+    );
     // TypeScript and others compile a default export to the property `default` of a CommonJS module's exports.
     const isCompiled = typeof exported === 'object' && exported !== null && 'default' in exported;
     const handle = handleOf(isCompiled ? exported.default : exported);
     if (handle !== null) return handle;
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     // Its stack shows the author of the handler where the error is.
     throw new UsageError(`HANDLER names "${name}", which cannot be loaded: ${stackOf(error)}`);
   }
@@ -90,11 +102,25 @@ function isClass(exported: unknown): exported is new () => object {
 }
 
 /**
- * A handler that returns what still has to be called, a function or an iterator, has done nothing yet.
- * @throws Error for these
+ * A handler that returns what still has to be called or awaited has not done its work yet.
+ * @throws Error for a function, an iterator, an object with a method `handle`, and a list of promises
  */
-function assertDone(returned: unknown): void {
-  const isIterator = typeof returned === 'object' && returned !== null && 'next' in returned;
-  if (typeof returned !== 'function' && !isIterator) return;
-  throw new Error(`The handler returned ${isIterator ? 'an iterator' : 'a function'}, which nothing calls.`);
+async function assertDone(returned: unknown): Promise<void> {
+  const isFunction = typeof returned === 'function';
+  if (isFunction || hasMethod(returned, 'next') || hasMethod(returned, 'handle')) {
+    const what = isFunction
+      ? 'a function'
+      : hasMethod(returned, 'next')
+        ? 'an iterator'
+        : 'an object with a method "handle"';
+    throw new Error(`The handler returned ${what}, which nothing calls.`);
+  }
+  if (!Array.isArray(returned) || !returned.some((one) => hasMethod(one, 'then'))) return;
+  // The next attempt must not overlap with them, and one that fails must not end the process.
+  await Promise.allSettled(returned);
+  throw new Error('The handler returned a list of promises, which nothing awaits: return Promise.all() of it.');
+}
+
+function hasMethod(object: unknown, name: string): boolean {
+  return typeof (Object(object) as Record<string, unknown>)[name] === 'function';
 }

@@ -182,6 +182,30 @@ export function describeClient({ language, needs, prepare, command, env, ...has 
       expect([...(await stored()).values()].map(({ status }) => status)).toEqual(texts.map(() => 'delivered'));
     });
 
+    if (has.canForget) {
+      const AGAIN = ['a,1', 'a,2', 'b,1'];
+      it.each([
+        ['a rejection of what is acknowledged', ['a,1', 'b,1'], { late: ['a'] }],
+        ['an acknowledgement and a rejection that cannot be sent while the lease lasts', AGAIN, { away: ['a'] }],
+        ['a rejection by the loop that cannot be sent while the lease lasts', AGAIN, { away: ['a'], forgotten: ['a'] }],
+      ])('goes on after %s', async (_what, expected, named) => {
+        await pull();
+        await api.sendBatch(account, { messages: ['a', 'b'] });
+        const task = {
+          do: 'consume',
+          lease: 2,
+          slow: [],
+          failing: [],
+          forgotten: [],
+          count: expected.length,
+          ...named,
+        };
+        const handled = await does<[string, number][]>({ ...task, url: programs.proxy.with() });
+        expect(handled.map(String).sort()).toEqual(expected);
+        expect([...(await stored()).values()].map(({ status }) => status)).toEqual(['delivered', 'delivered']);
+      });
+    }
+
     if (has.isConcurrent) {
       it('consumes several at a time, and only the first lease ends it', async () => {
         await pull();

@@ -1,5 +1,5 @@
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import Ajv from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -8,7 +8,7 @@ import { Fleet } from '../support/fleet.js';
 import { Program, ROOT, until } from '../support/processes.js';
 import { describeUnless } from '../support/skipping.js';
 import { readPage } from '../docs/page.js';
-import { workerLanguages } from './worker-languages.js';
+import { endsEveryAttempt, runsMessages, workerLanguages } from './worker-languages.js';
 
 const SENT_AT = '2026-11-21T09:30:00.123Z';
 const FIELDS = {
@@ -21,40 +21,6 @@ const FIELDS = {
 const READ_COMMITTED = `DO $$ BEGIN
   EXECUTE format('ALTER DATABASE %I SET default_transaction_isolation = ''read committed''', current_database());
 END $$`;
-
-/** Runs a message instead of printing it: how, and what throws or returns what cannot be stored, with its reason. */
-const ENDS: Readonly<Record<string, { run: string; code: [string, string | null][] }>> = {
-  JavaScript: {
-    run: '  return await Function(message)();\n',
-    code: [
-      [String.raw`throw new Error('a\0b')`, 'ab'],
-      [String.raw`throw new Error('a\ud800')`, 'a\ufffd'],
-      [String.raw`throw Object.assign(new Error('a'), { stack: 'b\0\udc00' })`, 'a'],
-      [String.raw`throw Object.freeze(new Error('a\0'))`, 'a'],
-      [String.raw`throw new DOMException('a\0', 'AbortError')`, 'a'],
-      ['throw undefined', 'undefined'],
-      ['throw null', 'null'],
-      ['return Promise.reject()', 'undefined'],
-      [String.raw`throw 'a\0'`, 'a'],
-      ["throw Symbol('a')", 'Symbol(a)'],
-      [String.raw`return 'a\0'`, null],
-      [String.raw`return { a: '\ud800' }`, null],
-      ['return 1n', null],
-      ['const a = {}; return (a.a = a)', null],
-    ],
-  },
-  Python: {
-    run: '    scope = {}\n    exec("def run():\\n " + job.data["message"], scope)\n    return scope["run"]()\n',
-    code: [
-      [String.raw`raise ValueError("a\x00b")`, 'ab'],
-      [String.raw`raise ValueError("a\ud800")`, 'a'],
-      [String.raw`raise ValueError("a") from ValueError("\x00")`, 'a'],
-      [String.raw`return "a\x00"`, null],
-      [String.raw`return {"a": "\ud800"}`, null],
-      ['return b"a"', null],
-    ],
-  },
-};
 
 describe('A foreign worker', () => {
   let fleet: Fleet;
@@ -184,20 +150,8 @@ describe('A foreign worker', () => {
       });
 
       it('ends every attempt, whatever it throws or returns', async () => {
-        const { run = '', code = [] } = ENDS[language] ?? {};
-        const program = readFileSync(join(ROOT, 'docs/workers/postgres', script), 'utf8');
-        const file = fleet.file(script);
-        writeFileSync(file, program.replace(/^ +(?:\/\/|#) Your work.*\n/m, run));
-        if (language === 'JavaScript') symlinkSync(join(ROOT, 'node_modules'), fleet.file('node_modules'));
-        worker = fleet.start(relative(ROOT, file), {}, interpreter);
-        const ids = await Promise.all(code.map(([message]) => fleet.send(message)));
-        for (const [index, [message, failureReason]] of code.entries()) {
-          const id = ids[index] ?? '';
-          const status = failureReason === null ? 'delivered' : 'failed';
-          await until(fleet.has(id, status), 20_000, () => message);
-          expect(await fleet.message(id)).toMatchObject({ attempts: failureReason === null ? 1 : 2, failureReason });
-        }
-        expect(await worker.end()).toBe(0);
+        worker = runsMessages(fleet, `docs/workers/postgres/${script}`, language, interpreter);
+        await endsEveryAttempt(fleet, worker, language);
       });
     });
   }

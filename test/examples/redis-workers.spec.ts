@@ -5,7 +5,7 @@ import { until } from '../support/processes.js';
 import { Receiver } from '../support/receiver.js';
 import { NO_REDIS, TestRedis, TestRedisCluster } from '../support/redis.js';
 import { describeUnless } from '../support/skipping.js';
-import { workerLanguages } from './worker-languages.js';
+import { endsEveryAttempt, runsMessages, workerLanguages } from './worker-languages.js';
 
 const LANGUAGES = workerLanguages('bullmq, redis.asyncio', 'bullmq');
 
@@ -33,6 +33,7 @@ for (const [where, serve] of [
       fleet = await Fleet.start({
         ...server.settings,
         RECONCILE_INTERVAL_MS: '3600000',
+        MAX_ATTEMPTS: '2',
         WEBHOOK_ALLOW_PRIVATE: 'true',
       });
     });
@@ -59,6 +60,12 @@ for (const [where, serve] of [
           for (const id of ids) expect(stream.statusesOf(id)).toEqual(['queued', 'delivered']);
           stream.close();
           expect(await worker.end()).toBe(0);
+        });
+
+        it('ends every attempt, whatever it throws or returns', async () => {
+          const settings = { ...server.settings, QUEUE_NAME: server.names };
+          const worker = runsMessages(fleet, `docs/workers/redis/${script}`, language, interpreter, settings);
+          await endsEveryAttempt(fleet, worker, language);
         });
       });
     }

@@ -258,6 +258,13 @@ export default [
     tests: [PYTHON],
   },
   {
+    what: 'a loop of the Python client ends with a rejection that cannot be sent',
+    file: 'clients/python/sluice/consume.py',
+    find: 'if error.code != "lease_lost" and not error.is_retryable:',
+    replace: 'if error.code != "lease_lost":',
+    tests: [PYTHON],
+  },
+  {
     what: 'the Python client extends no leases',
     file: 'clients/python/sluice/consume.py',
     find: 'while not self._settled.wait(self._seconds / 2):',

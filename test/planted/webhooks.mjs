@@ -546,6 +546,20 @@ export default [
     tests: ['libs/platform/outgoing/connections.spec.ts'],
   },
   {
+    what: 'a factory as a handler counts as delivered',
+    file: 'apps/worker/load-handler.ts',
+    find: " || hasMethod(returned, 'handle')",
+    replace: '',
+    tests: ['apps/worker/load-handler.spec.ts'],
+  },
+  {
+    what: 'a handler that is never loaded ends the worker without a word',
+    file: 'apps/worker/load-handler.ts',
+    find: 'await withTimeout(',
+    replace: 'await (async (module: Promise<{ readonly default?: unknown }>, ..._: unknown[]) => module)(',
+    tests: ['apps/worker/load-handler.spec.ts'],
+  },
+  {
     what: 'a generator as a handler counts as delivered',
     file: 'apps/worker/load-handler.ts',
     find: ' || types.isGeneratorFunction(handle)',

@@ -45,11 +45,17 @@ class HeldMessage:
             self._settled.set()
 
     def nack(self, *, delay_seconds: Optional[int] = None, reason: Optional[str] = None) -> None:
-        """The attempt has failed: the message is available again later, or `failed` if it was the last one."""
+        """
+        The attempt has failed: the message is available again later, or `failed` if it was the last one. Does nothing if
+        the lease is over, or ends before the server has confirmed it: the message is then available again by itself.
+        """
         try:
             self._sluice.nack(
                 self.id, self._token, delay_seconds=delay_seconds, reason=reason, until=self._expires_at
             )
+        except SluiceError as error:
+            if error.code != "lease_lost" and not error.is_retryable:
+                raise
         finally:
             self._settled.set()
 

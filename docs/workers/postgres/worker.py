@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import sys
 import traceback
 
 from bullmq import UnrecoverableError, Worker
@@ -13,16 +14,22 @@ from bullmq import UnrecoverableError, Worker
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
-# PostgreSQL cannot store these characters: an attempt that ends with them would be repeated for ever. For the same
-# reason, nothing is returned.
+# BullMQ never ends an attempt with an error whose text cannot be stored or made, and stops taking jobs after one that is no
+# Exception, such as CancelledError. For the same reason, nothing is returned.
 async def attempt(job, token):
     try:
         await deliver(job, token)
-    except Exception as error:
-        if not UNSTORABLE.search(traceback.format_exc()):
+    except (SystemExit, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        try:
+            text = str(error)
+        except Exception:
+            text = None
+        if isinstance(error, Exception) and text is not None and not UNSTORABLE.search(traceback.format_exc()):
             raise
         kind = UnrecoverableError if isinstance(error, UnrecoverableError) else RuntimeError
-        raise kind(UNSTORABLE.sub("", str(error))) from None
+        raise kind(UNSTORABLE.sub("", text or "") or type(error).__name__) from None
 
 
 async def deliver(job, token):
@@ -45,12 +52,16 @@ async def main():
         "stalledInterval": 5_000,
         "maxStalledCount": 2_147_483_647,
         "runRetryDelay": 1_000,
+        "autorun": False,
     }
     worker = Worker(os.environ.get("QUEUE_NAME", "messages"), attempt, options)
     worker.on("error", lambda error, *_: print(error, flush=True))
+    running = asyncio.ensure_future(worker.run())
     print("consuming", flush=True)
-    await stopping.wait()
+    await asyncio.wait([running, asyncio.ensure_future(stopping.wait())], return_when=asyncio.FIRST_COMPLETED)
     await worker.close()
+    if not stopping.is_set():
+        sys.exit(f"The worker has ended by itself: {running!r}")
 
 
 asyncio.run(main())

@@ -4,10 +4,34 @@ several names separated by commas."""
 import asyncio
 import json
 import os
+import re
 import signal
+import sys
+import traceback
 
-from bullmq import Worker
+from bullmq import UnrecoverableError, Worker
 from redis.asyncio import Redis, RedisCluster
+
+
+UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+
+
+# BullMQ never ends an attempt with an error whose text cannot be stored or made, and stops taking jobs after one that is no
+# Exception, such as CancelledError. For the same reason, nothing is returned.
+async def attempt(job, token):
+    try:
+        await deliver(job, token)
+    except (SystemExit, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        try:
+            text = str(error)
+        except Exception:
+            text = None
+        if isinstance(error, Exception) and text is not None and not UNSTORABLE.search(traceback.format_exc()):
+            raise
+        kind = UnrecoverableError if isinstance(error, UnrecoverableError) else RuntimeError
+        raise kind(UNSTORABLE.sub("", text or "") or type(error).__name__) from None
 
 
 async def deliver(job, token):
@@ -30,14 +54,17 @@ async def main():
         asyncio.get_running_loop().add_signal_handler(name, stopping.set)
     workers = []
     for name in os.environ.get("QUEUE_NAME", "messages").split(","):
-        options = {"connection": connect(), "concurrency": 10, "maxStalledCount": 1_000_000}
-        worker = Worker(name, deliver, options)
+        options = {"connection": connect(), "concurrency": 10, "maxStalledCount": 1_000_000, "autorun": False}
+        worker = Worker(name, attempt, options)
         worker.on("error", lambda error, *_: print(error, flush=True))
         workers.append(worker)
+    running = [asyncio.ensure_future(worker.run()) for worker in workers]
     print("consuming", flush=True)
-    await stopping.wait()
+    await asyncio.wait([*running, asyncio.ensure_future(stopping.wait())], return_when=asyncio.FIRST_COMPLETED)
     for worker in workers:
         await worker.close()
+    if not stopping.is_set():
+        sys.exit(f"A worker has ended by itself: {running!r}")
 
 
 asyncio.run(main())

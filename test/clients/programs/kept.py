@@ -7,7 +7,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from sluice import Sluice, SluiceError, WebhookVerificationError, verify_webhook
+from sluice import ConnectionFailed, Sluice, SluiceError, WebhookVerificationError, verify_webhook
 
 task = json.load(sys.stdin)
 
@@ -82,14 +82,31 @@ def reject():
 def consume():
     handled = []
     stop = threading.Event()
-    for message in client(task["url"], timeout=25).consume(lease_seconds=task["lease"], stop=stop):
+    sluice = client(task["url"], timeout=25)
+    away = None
+    tried = sluice._transport._try
+
+    def unless_away(call, *args):
+        if away is not None and away in call.full_url:
+            raise ConnectionFailed("away", "connection_failed")
+        return tried(call, *args)
+
+    sluice._transport._try = unless_away
+    for message in sluice.consume(lease_seconds=task["lease"], stop=stop):
         handled.append([message.message, message.attempt])
+        is_first = message.attempt == 1
+        away = message.id if is_first and message.message in task.get("away", []) else None
         if message.message in task["slow"]:
             time.sleep(task["lease"] * 2)
-        if message.message in task["failing"] and message.attempt == 1:
+        if message.message in task["failing"] and is_first:
             message.nack(delay_seconds=0, reason="Not now")
-        elif not (message.message in task["forgotten"] and message.attempt == 1):
-            message.ack()
+        elif not (message.message in task["forgotten"] and is_first):
+            try:
+                message.ack()
+                if message.message in task.get("late", []):
+                    raise RuntimeError("Too late")
+            except Exception as error:
+                message.nack(reason=str(error))
         if len(handled) == task["count"]:
             stop.set()
     return handled
