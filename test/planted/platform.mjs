@@ -26,6 +26,13 @@ const TRACEPARENT_SPEC = 'libs/platform/observability/tracing/traceparent.spec.t
 
 export default [
   {
+    what: 'a time of the year 0 is accepted, which clients cannot read',
+    file: 'libs/platform/http/body/time.ts',
+    find: "'0001-01-01T",
+    replace: "'0000-01-01T",
+    tests: ['libs/platform/http/body/time.spec.ts'],
+  },
+  {
     what: 'a closed terminal ends a process at once',
     file: 'libs/platform/process/process.ts',
     find: "['SIGTERM', 'SIGINT', 'SIGHUP']",
