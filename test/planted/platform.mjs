@@ -26,6 +26,20 @@ const TRACEPARENT_SPEC = 'libs/platform/observability/tracing/traceparent.spec.t
 
 export default [
   {
+    what: 'the router of the management port answers paths that it cannot decode',
+    file: 'libs/platform/observability/management-server.ts',
+    find: '      rewriteUrl: routedTarget,\n',
+    replace: '',
+    tests: ['test/e2e/management/operators-site.spec.ts'],
+  },
+  {
+    what: 'the management port answers what it cannot read in a form of its own',
+    file: 'libs/platform/observability/management-server.ts',
+    find: '      clientErrorHandler: respondToUnreadable,\n',
+    replace: '',
+    tests: ['test/e2e/management/operators-site.spec.ts'],
+  },
+  {
     what: 'scripts of other origins cannot read where the next page of a CSV is',
     file: 'libs/platform/http/edge/cors.ts',
     find: "'Link', ",
