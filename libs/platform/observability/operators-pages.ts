@@ -73,9 +73,17 @@ export class OperatorsPages {
 
   // A Fastify server accepts no routes after it has started, so the pages get one of their own.
   private async start(open: OpenPages): Promise<FastifyInstance> {
-    const nothing = (reply: FastifyReply) => reply.code(404).send(NOTHING_HERE);
-    const pages = fastify({ frameworkErrors: (_error, _request, reply) => nothing(reply) });
-    pages.setNotFoundHandler((_request, reply) => nothing(reply));
+    const nothing = (reply: FastifyReply) => {
+      void reply.code(404).send(NOTHING_HERE);
+    };
+    const pages = fastify({
+      frameworkErrors: (_error, _request, reply) => {
+        nothing(reply);
+      },
+    });
+    pages.setNotFoundHandler((_request, reply) => {
+      nothing(reply);
+    });
     await pages.register(await open(this.path), { prefix: this.path });
     await pages.ready();
     return pages;
