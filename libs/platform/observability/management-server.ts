@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { fastify, type FastifyError, type FastifyInstance } from 'fastify';
 import type { Logger } from './logging.js';
 import { listenErrorMessage } from '../process/listen-error.js';
-import { routedTarget } from '../http/edge/request-form.js';
+import { isDecodable, routedTarget } from '../http/edge/request-form.js';
 import { UsageError } from '../process/usage-error.js';
 import { AllowedHosts } from './allowed-hosts.js';
 import type { Health } from './health.js';
@@ -13,6 +13,8 @@ import { NOTHING_HERE, type OperatorsPages } from './operators-pages.js';
 const REQUEST_TIMEOUT_MS = 10_000;
 
 const UNKNOWN_HOST = 'Call this port by its address, or list the name of the Host header in MANAGEMENT_ALLOWED_HOSTS.';
+
+const UNDECODABLE = 'The path has invalid percent-encoding.';
 
 interface ManagementOptions {
   readonly host: string;
@@ -59,7 +61,9 @@ export class ManagementServer {
       if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store');
       done();
     });
-    server.setNotFoundHandler((_request, reply) => reply.code(404).send(NOTHING_HERE));
+    server.setNotFoundHandler(({ originalUrl }, reply) =>
+      isDecodable(originalUrl) ? reply.code(404).send(NOTHING_HERE) : reply.code(400).send({ error: UNDECODABLE }),
+    );
     server.setErrorHandler<FastifyError>((error, request, reply) => {
       const { statusCode = 500, message } = error;
       if (statusCode < 500) return reply.code(statusCode).send({ error: message });
