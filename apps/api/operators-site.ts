@@ -37,7 +37,7 @@ export class OperatorsSite {
   mount(server: FastifyInstance): void {
     // Before the body is read, which is left to the API. The API routes by the target as it was sent.
     server.addHook('onRequest', (request, reply, done) => {
-      if (request.raw.url?.startsWith(ROUTES) === true) this.forward(request, reply);
+      if (request.originalUrl.startsWith(ROUTES)) this.forward(request, reply);
       else done();
     });
     server.get('/', (request, reply) => orNotFound(reply, this.page.page(request, reply)));
@@ -51,6 +51,7 @@ export class OperatorsSite {
       return;
     }
     reply.hijack();
+    request.raw.url = request.originalUrl;
     this.responses.add(reply.raw);
     reply.raw.once('close', () => this.responses.delete(reply.raw));
     // Links to the portal begin with the host of the request, and the portal is on the port of the API only.

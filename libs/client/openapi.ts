@@ -1314,35 +1314,35 @@ export interface components {
        */
       url: string;
       /**
-       * @description What it is for: at most 200 characters.
+       * @description What it is for: at most 200 characters. Null removes it.
        * @example orders
        */
-      description?: string;
+      description?: string | null;
       /**
        * @description Whether it gets new messages. A new endpoint does by default.
        * @example true
        */
       enabled?: boolean;
       /**
-       * @description The maximum number of requests per second. 0 for no limit, the default.
+       * @description The maximum number of requests per second. 0 or null for no limit, the default.
        * @example 100
        */
-      rateLimitPerSecond?: number;
+      rateLimitPerSecond?: number | null;
       /**
-       * @description Which messages it gets: types like `order.paid`, or `order.*` for every type that begins with `order.`. None: all, also those without a type, as `*` does. Operational events only reach endpoints that name them, such as `sluice.message.failed` or `sluice.*`.
+       * @description Which messages it gets: types like `order.paid`, or `order.*` for every type that begins with `order.`. None or null: all, also those without a type, as `*` does. Operational events only reach endpoints that name them, such as `sluice.message.failed` or `sluice.*`.
        * @example [
        *       "order.*",
        *       "invoice.paid"
        *     ]
        */
-      types?: string[];
+      types?: string[] | null;
       /**
-       * @description Headers that are sent along, by name. Their values are stored encrypted and never shown. Those that frame or sign the request are not allowed: `host`, `content-*`, `webhook-*`, `connection` and the like.
+       * @description Headers that are sent along, by name. Their values are stored encrypted and never shown. Those that frame or sign the request are not allowed: `host`, `content-*`, `webhook-*`, `connection` and the like. Null removes them.
        * @example {
        *       "Authorization": "Bearer a-token-of-yours"
        *     }
        */
-      headers?: Record<string, string>;
+      headers?: Record<string, string> | null;
     };
     /**
      * @description `by_account`: with `enabled`. `gone`: it answered 410. `failing`: for days, every attempt has failed.
@@ -1409,7 +1409,7 @@ export interface components {
       disabledReason: components['schemas']['DisabledReason'] | null;
       /**
        * Format: date-time
-       * @description The first failed attempt since the last successful one. Null if there is none.
+       * @description The first failed attempt since the last successful one, or since a day without any. Null if there is none.
        * @example null
        */
       failingSince: string | null;
@@ -1479,7 +1479,7 @@ export interface components {
       disabledReason: components['schemas']['DisabledReason'] | null;
       /**
        * Format: date-time
-       * @description The first failed attempt since the last successful one. Null if there is none.
+       * @description The first failed attempt since the last successful one, or since a day without any. Null if there is none.
        * @example null
        */
       failingSince: string | null;
@@ -1500,35 +1500,35 @@ export interface components {
        */
       url?: string;
       /**
-       * @description What it is for: at most 200 characters.
+       * @description What it is for: at most 200 characters. Null removes it.
        * @example orders
        */
-      description?: string;
+      description?: string | null;
       /**
        * @description Whether it gets new messages. A new endpoint does by default.
        * @example true
        */
       enabled?: boolean;
       /**
-       * @description The maximum number of requests per second. 0 for no limit, the default.
+       * @description The maximum number of requests per second. 0 or null for no limit, the default.
        * @example 100
        */
-      rateLimitPerSecond?: number;
+      rateLimitPerSecond?: number | null;
       /**
-       * @description Which messages it gets: types like `order.paid`, or `order.*` for every type that begins with `order.`. None: all, also those without a type, as `*` does. Operational events only reach endpoints that name them, such as `sluice.message.failed` or `sluice.*`.
+       * @description Which messages it gets: types like `order.paid`, or `order.*` for every type that begins with `order.`. None or null: all, also those without a type, as `*` does. Operational events only reach endpoints that name them, such as `sluice.message.failed` or `sluice.*`.
        * @example [
        *       "order.*",
        *       "invoice.paid"
        *     ]
        */
-      types?: string[];
+      types?: string[] | null;
       /**
-       * @description Headers that are sent along, by name. Their values are stored encrypted and never shown. Those that frame or sign the request are not allowed: `host`, `content-*`, `webhook-*`, `connection` and the like.
+       * @description Headers that are sent along, by name. Their values are stored encrypted and never shown. Those that frame or sign the request are not allowed: `host`, `content-*`, `webhook-*`, `connection` and the like. Null removes them.
        * @example {
        *       "Authorization": "Bearer a-token-of-yours"
        *     }
        */
-      headers?: Record<string, string>;
+      headers?: Record<string, string> | null;
     };
     RotateSecretBody: {
       /**

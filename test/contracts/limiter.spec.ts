@@ -57,6 +57,17 @@ describe('The limiter on PostgreSQL', () => {
     expect(rows).toEqual([{ strikes: 3 }]);
   });
 
+  it('asks at once whether a ban was lifted, when the account has changed as well and another key has shown it', async () => {
+    const process = await limiter.process({ graceMs: 0, afterRefusals: 1, banMs: 600_000, maxBanMs: 2_000_000 });
+    const hit = await limiter.account(1);
+    for (const kind of ['admitted', 'banned', 'banned']) expect((await process.hit(hit)).kind).toBe(kind);
+    await limiter.change(hit, { perMinute: 9, perDay: 9 });
+    expect((await process.hit({ ...hit, keyId: 'key_other', epoch: 1 })).kind).toBe('admitted');
+    await limiter.sql('DELETE FROM sluice.offences WHERE key_id = $1', [hit.keyId]);
+    expect((await process.hit(hit)).kind).toBe('stale');
+    expect((await process.hit({ ...hit, epoch: 1 })).kind).toBe('admitted');
+  });
+
   it('stores pending strikes when its process stops', async () => {
     const stopping = await limiter.process();
     const hit = await limiter.account(1);

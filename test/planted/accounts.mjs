@@ -11,6 +11,13 @@ const STALE_KEYS = 'libs/accounts/adapters/http/stale-key-check.ts';
 
 export default [
   {
+    what: 'a key whose scopes are null gets all',
+    file: 'libs/accounts/adapters/http/api-keys.controller.ts',
+    find: '@ValidateIf((_body, scopes) => scopes !== undefined)',
+    replace: '@IsOptional()',
+    tests: ['test/e2e/api-keys/create.spec.ts'],
+  },
+  {
     what: 'a link to the portal can be opened twice',
     file: STORE,
     find: '{ id, hash: old, revokedAt: IsNull() }',

@@ -18,6 +18,20 @@ const BUDGET_SPEC = 'libs/platform/http/access/address-budget.spec.ts';
 
 export default [
   {
+    what: 'a batch that does not fit is told that all requests are used up',
+    file: GUARD,
+    find: 'throw refusalError(counted, reason);',
+    replace: 'throw refusalError(counted);',
+    tests: ['test/e2e/post-messages-batch/429.spec.ts'],
+  },
+  {
+    what: 'a lifted ban holds for longer when its recheck was stale',
+    file: STORE,
+    find: '        this.refusals.abandonRecheck(call.hit);\n',
+    replace: '',
+    tests: [STORE_SPEC],
+  },
+  {
     what: 'a window admits one request too many',
     file: TAKE_HITS,
     find: 'least(h.count, h.per_minute - minute_used, h.per_day - day_used)',

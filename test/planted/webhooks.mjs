@@ -14,6 +14,13 @@ const LOG = ['test/contracts/delivery-log.spec.ts'];
 
 export default [
   {
+    what: 'the OpenAPI document refuses null, which removes the rate limit of an endpoint',
+    file: 'libs/webhooks/adapters/http/endpoint-bodies.ts',
+    find: "    type: ['integer', 'null'],\n",
+    replace: '',
+    tests: ['test/e2e/openapi/document.spec.ts'],
+  },
+  {
     what: "another account lists what an endpoint still gets or has missed, if it knows the endpoint's id",
     file: 'libs/messages/adapters/postgres/endpoints/deliveries-to.sql.ts',
     find: '${condition} AND account_id = $1 AND',

@@ -28,7 +28,10 @@ interface DocumentedOperation {
   readonly parameters?: readonly { readonly name: string; readonly schema: DocumentedSchema }[];
   readonly requestBody?: { readonly content: { readonly 'application/json': { readonly example: unknown } } };
   readonly responses: Readonly<
-    Record<string, { readonly $ref?: string; readonly links?: Readonly<Record<string, DocumentedLink>> }>
+    Record<
+      string,
+      { readonly $ref?: string; readonly headers?: object; readonly links?: Readonly<Record<string, DocumentedLink>> }
+    >
   >;
 }
 
@@ -36,6 +39,7 @@ interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
   readonly webhooks: OpenApi['paths'];
   readonly components: {
+    readonly responses: Readonly<Record<string, DocumentedResponse>>;
     readonly headers: Readonly<Record<string, DocumentedHeader>>;
     readonly schemas: Readonly<Record<string, { readonly properties?: Readonly<Record<string, DocumentedSchema>> }>>;
   };

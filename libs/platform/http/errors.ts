@@ -92,7 +92,7 @@ export const HTTP_ERRORS = {
     status: 429,
     title: 'The rate limit was exceeded',
     cause:
-      'The account has used all requests of its plan for this minute or day. Requests without a valid API key count against a limit of their IP address, and sign-ups against an hourly one. The request was not processed.',
+      'The account has used all requests of its plan for this minute or day, or fewer remain than a batch has messages. Requests without a valid API key count against a limit of their IP address, and sign-ups against an hourly one. The request was not processed.',
     cure: 'Wait for the number of seconds in Retry-After, then repeat the request. Watch X-RateLimit-Remaining and slow down before it reaches 0. A key that keeps sending is banned temporarily. Plans with higher limits are available.',
     example: 'The requests of your plan are used up. Retry after 42 s.',
   },

@@ -1,16 +1,20 @@
-import type { AddressInfo } from 'node:net';
+import { STATUS_CODES } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import { fastify, type FastifyError, type FastifyInstance } from 'fastify';
 import type { Logger } from './logging.js';
 import { listenErrorMessage } from '../process/listen-error.js';
+import { isDecodable, routedTarget } from '../http/edge/request-form.js';
 import { UsageError } from '../process/usage-error.js';
 import { AllowedHosts } from './allowed-hosts.js';
 import type { Health } from './health.js';
 import type { Metrics } from './metrics.js';
-import type { OperatorsPages } from './operators-pages.js';
+import { NOTHING_HERE, type OperatorsPages } from './operators-pages.js';
 
 const REQUEST_TIMEOUT_MS = 10_000;
 
 const UNKNOWN_HOST = 'Call this port by its address, or list the name of the Host header in MANAGEMENT_ALLOWED_HOSTS.';
+
+const UNDECODABLE = 'The path has invalid percent-encoding.';
 
 interface ManagementOptions {
   readonly host: string;
@@ -41,6 +45,8 @@ export class ManagementServer {
     const server = fastify({
       forceCloseConnections: true,
       requestTimeout: REQUEST_TIMEOUT_MS,
+      clientErrorHandler: respondToUnreadable,
+      rewriteUrl: routedTarget,
       // As on the API port: what mounted routes refuse must not be dropped before.
       http: { joinDuplicateHeaders: true },
     });
@@ -48,15 +54,15 @@ export class ManagementServer {
     const hosts = new AllowedHosts([host, ...allowedHosts]);
     // Before the mounted routes.
     server.addHook('onRequest', (request, reply, done) => {
-      if (hosts.includes(request.headers.host) && hosts.includes(targetHost(request.raw.url))) done();
+      if (hosts.includes(request.headers.host) && hosts.includes(targetHost(request.originalUrl))) done();
       else void reply.code(421).header('connection', 'close').send({ error: UNKNOWN_HOST });
     });
     server.addHook('onSend', (_request, reply, _payload, done) => {
       if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store');
       done();
     });
-    server.setNotFoundHandler((_request, reply) =>
-      reply.code(404).send({ error: 'There is no resource at this path.' }),
+    server.setNotFoundHandler(({ originalUrl }, reply) =>
+      isDecodable(originalUrl) ? reply.code(404).send(NOTHING_HERE) : reply.code(400).send({ error: UNDECODABLE }),
     );
     server.setErrorHandler<FastifyError>((error, request, reply) => {
       const { statusCode = 500, message } = error;
@@ -92,4 +98,21 @@ export class ManagementServer {
 /** The host that a request target names in its absolute form, which has precedence over the header. */
 function targetHost(target = ''): string | undefined {
   return /^[a-z][a-z\d+.-]*:\/\/([^/?#]*)/i.exec(target)?.[1];
+}
+
+const UNREADABLE: Readonly<Record<string, readonly [number, string]>> = {
+  HPE_HEADER_OVERFLOW: [431, 'The headers are too large.'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive in time.'],
+};
+
+function respondToUnreadable({ code = '' }: Error & { code?: string }, socket: Socket): void {
+  const [status, error] = UNREADABLE[code] ?? [400, 'The request is not valid HTTP/1.1.'];
+  const body = JSON.stringify({ error });
+  const headers = [
+    ...['Content-Type: application/json; charset=utf-8', 'Cache-Control: no-store', 'Connection: close'],
+    `Content-Length: ${body.length}`,
+  ];
+  if (socket.writable)
+    socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers.join('\r\n')}\r\n\r\n${body}`);
+  socket.destroy();
 }

@@ -10,6 +10,9 @@ import type { OperatorKeys } from '../http/access/secret.js';
 /** Creates a plugin that serves the pages under a path. */
 export type OpenPages = (basePath: string) => Promise<FastifyPluginCallback>;
 
+/** The response 404 of the management port. */
+export const NOTHING_HERE = { error: 'There is no resource at this path.' };
+
 /** Only scripts, styles and images of this origin. */
 const OWN_RESOURCES_ONLY = [
   "default-src 'self'",
@@ -70,7 +73,17 @@ export class OperatorsPages {
 
   // A Fastify server accepts no routes after it has started, so the pages get one of their own.
   private async start(open: OpenPages): Promise<FastifyInstance> {
-    const pages = fastify();
+    const nothing = (reply: FastifyReply) => {
+      void reply.code(404).send(NOTHING_HERE);
+    };
+    const pages = fastify({
+      frameworkErrors: (_error, _request, reply) => {
+        nothing(reply);
+      },
+    });
+    pages.setNotFoundHandler((_request, reply) => {
+      nothing(reply);
+    });
     await pages.register(await open(this.path), { prefix: this.path });
     await pages.ready();
     return pages;

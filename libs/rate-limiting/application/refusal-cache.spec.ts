@@ -140,6 +140,21 @@ describe('RefusalCache', () => {
     expect(kinds(HIT, 1_501)).toEqual(['ask']);
   });
 
+  it.each([
+    ['a ban', { ...FULL, banLeftMs: 60_000 }, 'banned'],
+    ['a window', FULL, 'refused'],
+  ])(
+    'asks the store again about %s when the hit that should have rechecked it was stale',
+    (_name, outcome, kindBefore) => {
+      const renewed = { ...HIT, epoch: 1 };
+      cache.update(HIT, outcome, true, 0);
+      expect(kinds(HIT, 1, 900)).toEqual([kindBefore, 'ask']);
+      cache.update({ ...OTHER, epoch: 1 }, { ...outcome, banLeftMs: 0 }, true, 901);
+      cache.abandonRecheck(HIT);
+      expect(kinds(renewed, 902, 903)).toEqual(['ask', kindBefore]);
+    },
+  );
+
   it('refuses a key that late strikes have banned', () => {
     cache.update(HIT, STRIKING, true, 0);
     cache.updateKey(HIT, { ...STRIKING, banLeftMs: 60_000 }, 100);

@@ -74,12 +74,13 @@ export class RefusalCache {
   }
 
   /** Records that the store is deciding a hit: other hits need not wait for it as well. */
-  startRecheck({ accountId, keyId }: Hit, now: number): void {
-    const account = this.accounts.peek(accountId);
-    const key = account?.keys?.get(keyId);
-    if (account === undefined || key === undefined) return;
-    account.recheckAt = now + RECHECK_MS;
-    key.recheckAt = now + RECHECK_MS;
+  startRecheck(hit: Hit, now: number): void {
+    this.recheck(hit, now + RECHECK_MS);
+  }
+
+  /** Records that the store has not decided it, because it was stale: nothing is known to be as it was. */
+  abandonRecheck(hit: Hit): void {
+    this.recheck(hit, 0);
   }
 
   /** Removes the pending strikes of an account, to be reported to the store. */
@@ -132,6 +133,14 @@ export class RefusalCache {
   lastKnownWindows(accountId: string): RateLimitWindow[] | null {
     const account = this.accounts.get(accountId);
     return account === undefined ? null : lastWindows(account);
+  }
+
+  private recheck({ accountId, keyId }: Hit, at: number): void {
+    const account = this.accounts.peek(accountId);
+    const key = account?.keys?.get(keyId);
+    if (account === undefined || key === undefined) return;
+    account.recheckAt = at;
+    key.recheckAt = at;
   }
 
   private takeFrom(key: CachedKey): Strikes {

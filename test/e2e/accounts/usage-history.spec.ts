@@ -48,7 +48,7 @@ describe('The usage history', () => {
   it('responds 200 with hours, oldest first', async () => {
     const response = await ask(owner, OWN, 'by=hour');
     expect(response.status).toBe(200);
-    expect(response.headers.vary).toBe('accept');
+    expect(response.headers.vary).toBe('Accept');
     expect(response.body).toEqual({
       data: [shown(at(DAY, 0), 10), shown(at(DAY, 23), 20), shown(at(NEXT_DAY, 0), 15), shown(at(NEXT_DAY, 23), 25)],
       nextCursor: null,

@@ -1,8 +1,13 @@
-import { accountOf, expectProblem, ownApi, sharedApi } from '../../support/api.js';
+import { accountOf, expectProblem, OPERATOR, ownApi, sharedApi } from '../../support/api.js';
+import { openApi, OPERATIONS } from '../../support/documented.js';
 import { callUndocumented, type HttpResponse } from '../../support/http.js';
 
 const ORIGIN = 'https://app.example.com';
 const ALWAYS_EXPOSED = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'location', 'retry-after'];
+
+/** For browsers and proxies; `Cache-Control` can always be read. */
+const NOT_FOR_SCRIPTS =
+  /^(Cache-Control|Content-Security-Policy|Referrer-Policy|X-(Content-Type|Frame)-Options|X-Accel-.*)$/;
 
 const listed = (response: HttpResponse, name: string) => response.headers[name]?.toLowerCase().split(', ') ?? [];
 const crossOrigin = (response: HttpResponse) =>
@@ -34,6 +39,32 @@ describe('Scripts of other origins, with CORS_ORIGINS', () => {
     expect(Number(response.headers['access-control-max-age'])).toBeGreaterThan(60);
     expect(response.headers).not.toHaveProperty('access-control-allow-credentials');
   });
+
+  it('can read every header that the OpenAPI document has', async () => {
+    const responses = OPERATIONS.flatMap((operation) => Object.values(operation.responses));
+    const documented = new Set(
+      [...responses, ...Object.values(openApi.components.responses)].flatMap(({ headers = {} }) =>
+        Object.keys(headers),
+      ),
+    );
+    expect([...documented]).toEqual(expect.arrayContaining(['Link', 'X-Request-Id', 'Retry-After']));
+    const exposed = listed(await preflight(ORIGIN), 'access-control-expose-headers');
+    const missing = [...documented].filter(
+      (name) => !exposed.includes(name.toLowerCase()) && !NOT_FOR_SCRIPTS.test(name),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it.each(['/account/usage/history', '/admin/usage'])(
+    'get usage, which varies by its media type as well: %s',
+    async (path) => {
+      for (const accept of ['application/json', 'text/csv']) {
+        const key = path.startsWith('/admin/') ? OPERATOR : account;
+        const { status, headers } = await api.ask(key, `GET ${path}`, undefined, { origin: ORIGIN, accept });
+        expect([status, headers.vary]).toEqual([200, 'Origin, Accept']);
+      }
+    },
+  );
 
   it('can load files of the portal, which vary by their encoding as well', async () => {
     const page = await (await fetch(api.url, { headers: { accept: 'text/html' } })).text();

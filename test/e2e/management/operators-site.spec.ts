@@ -116,6 +116,45 @@ describe('The management port of an API', () => {
     expectProblem(await admin('GET', '/admin/nothing'), 404, 'not_found');
   });
 
+  it.each(['/admin/%zz', '/admin/accounts/%zz', '/admin/bans/%E0%A4%A', '/admin/accounts/%c0%af'])(
+    'refuses a path that cannot be decoded as the API port does: %s',
+    async (path) => {
+      const response = await ask(path, { headers: { ...AUTHORIZED, 'x-request-id': 'own' } });
+      expectProblem(response, 400, 'malformed_request');
+      const { headers } = await api.call({ path, headers: { ...AUTHORIZED, 'x-request-id': 'own' } });
+      expect(Object.keys(response.headers).sort()).toEqual(Object.keys(headers).sort());
+      expect((await ask(path, { headers: { host: 'evil.example' } })).status).toBe(421);
+    },
+  );
+
+  it.each([
+    ...['/%zz', '/queues/%zz', '/assets/portal/%E0%A4%A', '/health/%c0%af', 'http://localhost/%zz'],
+    ...['http://localhost/admin/%zz', `/queues/${'x'.repeat(2_000)}`, `/queues/api/queues/${'x'.repeat(2_000)}/x`],
+    ...[`/assets/portal/${'x'.repeat(2_000)}`, `/health/${'x'.repeat(2_000)}`],
+  ])('has nothing at %s', async (path) => {
+    const expected = path.includes('%')
+      ? [400, '{"error":"The path has invalid percent-encoding."}']
+      : [404, NOTHING_HERE];
+    for (const method of ['GET', 'POST', 'PROPFIND']) {
+      const { status, headers, bytes } = await ask(path, { method, headers: AUTHORIZED });
+      expect([method, headers['cache-control'], status, bytes.toString()]).toEqual([method, 'no-store', ...expected]);
+    }
+  });
+
+  it.each([
+    ['400', 'GET / HTTP/1.1\r\nHost: localhost\r\n bad: folded\r\n\r\n'],
+    ['400', 'BREW / HTTP/1.1\r\n\r\n'],
+    ['431', `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(70_000)}\r\n\r\n`],
+  ])('responds %s to what it cannot read: %j', async (status, text) => {
+    const connection = await RawConnection.open(api.managementUrl);
+    connection.write(text);
+    const [head = '', body = ''] = (await connection.end()).split('\r\n\r\n');
+    expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(head.toLowerCase()).toMatch(/cache-control: no-store/);
+    expect(JSON.parse(body)).toEqual({ error: expect.any(String) as string });
+    connection.close();
+  });
+
   it('refuses headers that are sent twice', async () => {
     const authorization = [AUTHORIZED.authorization, AUTHORIZED.authorization];
     expectProblem(await ask('/admin/accounts', { headers: { authorization } }), 401, 'unauthorized');

@@ -30,6 +30,8 @@ describe('POST /messages/batch counts each of its messages', () => {
     expect(tally([refused])).toEqual({ [REFUSED]: 1 });
     expect(shown(refused)).toMatchObject({ limit: 60, remaining: 0 });
     const retryAfter = Number(refused.headers['retry-after']);
+    const detail = `The batch does not fit into what remains of your plan. Retry after ${retryAfter} s.`;
+    expect(refused.body.detail).toBe(detail);
     expect(retryAfter).toBeGreaterThan(50);
     expect(retryAfter).toBeLessThanOrEqual(60);
     expect(await used()).toEqual({ minute: 56, day: 1 });

@@ -1,5 +1,16 @@
 import { Controller, Delete, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
-import { ArrayNotEmpty, IsArray, IsIn, IsInt, IsOptional, IsString, Max, Min, Validate } from 'class-validator';
+import {
+  ArrayNotEmpty,
+  IsArray,
+  IsIn,
+  IsInt,
+  IsOptional,
+  IsString,
+  Max,
+  Min,
+  Validate,
+  ValidateIf,
+} from 'class-validator';
 import type { Page } from '#kernel/page.js';
 import { ForCallers, Scoped } from '#platform/http/access/access.js';
 import type { FastifyRequest } from 'fastify';
@@ -35,11 +46,12 @@ export class CreateApiKeyBody {
     examples: [['messages:send']],
     items: SCOPE,
   })
-  @IsOptional()
+  // Null, as of a variable that was not set, must not mean all.
+  @ValidateIf((_body, scopes) => scopes !== undefined)
   @IsIn(SCOPES, { each: true, message: `scopes must contain only ${SCOPES.join(', ')}.` })
   @ArrayNotEmpty({ message: 'scopes must have at least one item. Omit it for all scopes of your own key.' })
   @IsArray({ message: 'scopes must be an array.' })
-  scopes?: Scope[] | null;
+  scopes?: Scope[];
 
   @Field({
     description: 'When the key expires, in the future. Never if omitted.',
@@ -50,10 +62,10 @@ export class CreateApiKeyBody {
   expiresAt?: string | null;
 }
 
-export function newKeyOf({ name, scopes = null, expiresAt = null }: CreateApiKeyBody): NewApiKey {
+export function newKeyOf({ name, scopes, expiresAt = null }: CreateApiKeyBody): NewApiKey {
   return {
     name,
-    scopes: scopes === null ? null : [...new Set(scopes)],
+    scopes: scopes === undefined ? null : [...new Set(scopes)],
     expiresAt: expiresAt === null ? null : new Date(expiresAt),
   };
 }

@@ -95,6 +95,8 @@ export class PlansController {
   @Operation({
     id: 'getPlan',
     summary: 'Get a plan',
+    description:
+      'Returns the plan with the number of accounts that have it, and the `ETag` for a change of this version.',
     path: { name: PLAN_NAME_SCHEMA },
     response: { description: 'The plan.', body: PLAN_VIEW, headers: ETAG },
     errors: ['plan_not_found'],

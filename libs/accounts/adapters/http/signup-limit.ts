@@ -41,7 +41,7 @@ export class SignupLimit implements NestInterceptor {
     const { passes, window } = this.budget.take(request.clientAddress);
     if (!passes) {
       request.rateLimit = [window];
-      throw rateLimitExceeded('The sign-ups of your address', leftMs(window));
+      throw rateLimitExceeded('The sign-ups of your address are used up.', leftMs(window));
     }
     const giveBack = () => {
       this.budget.giveBack(request.clientAddress);

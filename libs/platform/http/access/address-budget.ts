@@ -17,10 +17,10 @@ interface Counter {
   used: number;
 }
 
-/** @param what the subject of the sentence "… are used up." */
-export function rateLimitExceeded(what: string, retryInMs: number): RetryLaterError {
+/** @param reason a sentence */
+export function rateLimitExceeded(reason: string, retryInMs: number): RetryLaterError {
   const retryAfter = seconds(retryInMs);
-  return new RetryLaterError('rate_limit_exceeded', `${what} are used up. Retry after ${retryAfter} s.`, retryAfter);
+  return new RetryLaterError('rate_limit_exceeded', `${reason} Retry after ${retryAfter} s.`, retryAfter);
 }
 
 /** Fixed windows by IP address, local to this process. */

@@ -4,8 +4,8 @@ import { ValidatorConstraint, type ValidationArguments, type ValidatorConstraint
 const TIME =
   /^(?<day>\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))T(?:[01]\d|2[0-3])(?::[0-5]\d){2}(?:\.\d+)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
-/** Of an instant beyond them, an offset can be the cause: in UTC, its year has not the four digits of RFC 3339. */
-const FIRST = Date.parse('0000-01-01T00:00:00.000Z');
+/** In UTC, where an offset can move a time to another year. Types of clients, such as Python's, have no year 0. */
+const FIRST = Date.parse('0001-01-01T00:00:00.000Z');
 const LAST = Date.parse('9999-12-31T23:59:59.999Z');
 
 /** Reads a time of RFC 3339, whose letters may be small; null when it is invalid. */

@@ -8,7 +8,8 @@ const REQUEST_HEADERS = [
 ].join(', ');
 const RESPONSE_HEADERS = [
   ...['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'RateLimit-Policy', 'RateLimit'],
-  ...['Retry-After', 'X-Request-Id', 'Location', 'ETag', 'Idempotent-Replayed', 'WWW-Authenticate', 'Allow', 'Date'],
+  ...['Retry-After', 'X-Request-Id', 'Location', 'Link', 'ETag', 'Idempotent-Replayed', 'WWW-Authenticate', 'Allow'],
+  'Date',
 ].join(', ');
 /** Seconds for which a browser may cache a preflight response. No browser caches it for longer. */
 const MAX_AGE = '7200';

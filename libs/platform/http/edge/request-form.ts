@@ -27,7 +27,7 @@ export function pathOf(target: string): string {
 }
 
 /** Whether the percent-encoding before the query is valid. */
-function isDecodable(target: string): boolean {
+export function isDecodable(target: string): boolean {
   if (!target.includes('%')) return true;
   try {
     decodeURI(pathOf(target));

@@ -1,4 +1,4 @@
-import { getMetadataStorage } from 'class-validator';
+import { getMetadataStorage, ValidationTypes } from 'class-validator';
 import { describedField, describedForms, takesKnownFieldsOnly } from './operation.js';
 import { Model, type JsonSchema } from './schema.js';
 
@@ -34,11 +34,12 @@ function readModel(type: new () => object): Model {
   const optional = new Set<string>();
   for (const rule of getMetadataStorage().getTargetValidationMetadatas(type, '', false, false)) {
     const { propertyName: field, name = '', each } = rule;
+    const isCondition = rule.type === ValidationTypes.CONDITIONAL_VALIDATION;
     const described = describedField(type, field);
     properties[field] ??= described;
-    if (name === 'isOptional') optional.add(field);
+    if (isCondition) optional.add(field);
     // The model of the field contains the rule.
-    if (name === 'isOptional' || '$ref' in described || (each && 'items' in described)) continue;
+    if (isCondition || '$ref' in described || (each && 'items' in described)) continue;
     const custom = rule.constraintCls as { schema?: JsonSchema } | undefined;
     const keywords = custom?.schema ?? RULES[name]?.((rule.constraints as unknown[] | undefined) ?? []);
     if (keywords === undefined) throw new Error(`${type.name}.${field}: no schema for ${name}.`);

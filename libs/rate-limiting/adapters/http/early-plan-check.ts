@@ -61,7 +61,9 @@ export class EarlyPlanCheck extends EarlyCheck {
     const { passes, window } = this.anonymous.take(clientAddress);
     this.authenticated(headers.authorization === undefined ? 'missing' : 'invalid');
     this.decided(passes ? 'anonymous_admitted' : 'anonymous_refused');
-    const error = passes ? UNAUTHORIZED : rateLimitExceeded('The requests of your address', leftMs(window));
+    const error = passes
+      ? UNAUTHORIZED
+      : rateLimitExceeded('The requests of your address are used up.', leftMs(window));
     return { error, windows: [window] };
   }
 }

@@ -21,6 +21,8 @@ export interface Budgets {
   readonly operators: AddressBudget;
 }
 
+const BATCH_REFUSED = 'The batch does not fit into what remains of your plan.';
+
 /** All operators share one window, regardless of their address. */
 const OPERATORS = 'operators';
 
@@ -46,7 +48,7 @@ export class PlanThrottlerGuard extends ThrottlerGuard implements Counter {
     assertBatchFits(more + 1, Math.min(...(request.rateLimit ?? []).map(({ limit }) => limit)));
     const count = (caller: Caller) => this.storageService.limiter.hit({ ...caller, count: more, retried: more + 1 });
     if (more === 0) return;
-    if (await this.admit(request, count)) {
+    if (await this.admit(request, count, BATCH_REFUSED)) {
       if (request.caller?.suspended === true) throw accountSuspended();
       return;
     }
@@ -77,12 +79,16 @@ export class PlanThrottlerGuard extends ThrottlerGuard implements Counter {
   }
 
   /** @returns false when the key turns out to be invalid: nothing was counted then */
-  private async admit(request: FastifyRequest, count: (caller: Caller) => Promise<Verdict>): Promise<boolean> {
+  private async admit(
+    request: FastifyRequest,
+    count: (caller: Caller) => Promise<Verdict>,
+    reason?: string,
+  ): Promise<boolean> {
     const counted = await this.countRequest.execute(request, (caller) => this.count(request, count(caller)));
     if (counted.kind === 'invalid') return false;
     this.decided(counted.kind);
     if (counted.kind === 'admitted') return true;
-    throw refusalError(counted);
+    throw refusalError(counted, reason);
   }
 
   private async count(request: FastifyRequest, verdict: Promise<Verdict>): Promise<Verdict> {
@@ -104,13 +110,19 @@ export class PlanThrottlerGuard extends ThrottlerGuard implements Counter {
     request.rateLimit = [window];
     this.decided(`${isOperator ? 'operator' : 'anonymous'}_${passes ? 'admitted' : 'refused'}`);
     if (passes) return true;
-    throw rateLimitExceeded(`The requests of ${isOperator ? 'operators' : 'your address'}`, leftMs(window));
+    throw rateLimitExceeded(
+      `The requests of ${isOperator ? 'operators' : 'your address'} are used up.`,
+      leftMs(window),
+    );
   }
 }
 
 /** The error of a request whose plan is used up or whose key is banned. */
-export function refusalError({ kind, retryInMs }: RefusingVerdict): RetryLaterError {
-  if (kind === 'refused') return rateLimitExceeded('The requests of your plan', retryInMs);
+export function refusalError(
+  { kind, retryInMs }: RefusingVerdict,
+  reason = 'The requests of your plan are used up.',
+): RetryLaterError {
+  if (kind === 'refused') return rateLimitExceeded(reason, retryInMs);
   const retryAfter = seconds(retryInMs);
   return new RetryLaterError(
     'api_key_banned',

@@ -129,7 +129,11 @@ export class PostgresLimiter extends Limiter {
     const outcomes = calls.map((): HitOutcome | null => null);
     for (const { ordinal, stale, ...outcome } of rows) {
       const call = calls[ordinal - 1];
-      if (call === undefined || stale) continue;
+      if (call === undefined) continue;
+      if (stale) {
+        this.refusals.abandonRecheck(call.hit);
+        continue;
+      }
       outcomes[ordinal - 1] = outcome;
       const refused = !call.whole && outcome.admitted < call.count && outcome.banLeftMs === 0;
       if (call.count === 0) this.refusals.updateKey(call.hit, outcome, now);

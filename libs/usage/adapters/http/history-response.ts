@@ -39,7 +39,7 @@ export function sendHistory<Period extends UsagePeriod & Partial<Pick<Place, 'ac
   const last = data.at(-1);
   const hasMore = found.length > data.length && last !== undefined;
   const nextCursor = hasMore ? cursorOf({ start: last.start, accountId: last.accountId ?? '' }) : null;
-  void reply.header('vary', 'accept');
+  reply.raw.appendHeader('Vary', 'Accept');
   if (!prefersCsv(request.headers.accept)) return { data, nextCursor };
   void reply.header('content-type', 'text/csv; charset=utf-8; header=present');
   if (nextCursor !== null) {

@@ -15,7 +15,8 @@ const URL_FIELD = {
 
 class EndpointSettings {
   @Field({
-    description: `What it is for: at most ${MAX_DESCRIPTION_LENGTH} characters.`,
+    description: `What it is for: at most ${MAX_DESCRIPTION_LENGTH} characters. Null removes it.`,
+    type: ['string', 'null'],
     examples: ['orders'],
     maxLength: MAX_DESCRIPTION_LENGTH,
     pattern: '^[^\\u0000]*$',
@@ -30,7 +31,8 @@ class EndpointSettings {
   enabled?: boolean | null;
 
   @Field({
-    description: 'The maximum number of requests per second. 0 for no limit, the default.',
+    description: 'The maximum number of requests per second. 0 or null for no limit, the default.',
+    type: ['integer', 'null'],
     examples: [100],
   })
   @IsOptional()
@@ -41,10 +43,11 @@ class EndpointSettings {
 
   @Field({
     description:
-      'Which messages it gets: types like `order.paid`, or `order.*` for every type that begins with `order.`. None: ' +
+      'Which messages it gets: types like `order.paid`, or `order.*` for every type that begins with `order.`. None or null: ' +
       'all, also those without a type, as `*` does. Operational events only reach endpoints that name them, such as ' +
       '`sluice.message.failed` or `sluice.*`.',
     examples: [['order.*', 'invoice.paid']],
+    type: ['array', 'null'],
     maxItems: MAX_TYPES,
     items: { type: 'string', maxLength: MAX_TYPE, pattern: TYPE_PATTERN.source },
   })
@@ -56,8 +59,9 @@ class EndpointSettings {
   @Field({
     description:
       'Headers that are sent along, by name. Their values are stored encrypted and never shown. Those that frame or sign ' +
-      'the request are not allowed: `host`, `content-*`, `webhook-*`, `connection` and the like.',
+      'the request are not allowed: `host`, `content-*`, `webhook-*`, `connection` and the like. Null removes them.',
     examples: [{ Authorization: 'Bearer a-token-of-yours' }],
+    type: ['object', 'null'],
     maxProperties: MAX_HEADERS,
     propertyNames: { minLength: 1, maxLength: MAX_HEADER_NAME },
     additionalProperties: { type: 'string', minLength: 1, maxLength: MAX_HEADER_VALUE },
