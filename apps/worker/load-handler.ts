@@ -106,19 +106,18 @@ function isClass(exported: unknown): exported is new () => object {
  * @throws Error for a function, an iterator, an object with a method `handle`, and a list of promises
  */
 async function assertDone(returned: unknown): Promise<void> {
-  const isFunction = typeof returned === 'function';
-  if (isFunction || hasMethod(returned, 'next') || hasMethod(returned, 'handle')) {
-    const what = isFunction
-      ? 'a function'
-      : hasMethod(returned, 'next')
-        ? 'an iterator'
-        : 'an object with a method "handle"';
-    throw new Error(`The handler returned ${what}, which nothing calls.`);
-  }
+  const uncalled = uncalledIn(returned);
+  if (uncalled !== null) throw new Error(`The handler returned ${uncalled}, which nothing calls.`);
   if (!Array.isArray(returned) || !returned.some((one) => hasMethod(one, 'then'))) return;
   // The next attempt must not overlap with them, and one that fails must not end the process.
   await Promise.allSettled(returned);
   throw new Error('The handler returned a list of promises, which nothing awaits: return Promise.all() of it.');
+}
+
+function uncalledIn(returned: unknown): string | null {
+  if (typeof returned === 'function') return 'a function';
+  if (hasMethod(returned, 'next')) return 'an iterator';
+  return hasMethod(returned, 'handle') ? 'an object with a method "handle"' : null;
 }
 
 function hasMethod(object: unknown, name: string): boolean {

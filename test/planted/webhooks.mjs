@@ -555,8 +555,8 @@ export default [
   {
     what: 'a factory as a handler counts as delivered',
     file: 'apps/worker/load-handler.ts',
-    find: " || hasMethod(returned, 'handle')",
-    replace: '',
+    find: "hasMethod(returned, 'handle') ?",
+    replace: 'false ?',
     tests: ['apps/worker/load-handler.spec.ts'],
   },
   {
