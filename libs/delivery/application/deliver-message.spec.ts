@@ -142,6 +142,7 @@ describe('DeliverMessage', () => {
     ['no error at all', undefined, 'undefined'],
     ['an error without a message', new Error(''), 'The handler failed without a reason.'],
     ['only what can not be stored', new Error('\u0000'), 'The handler failed without a reason.'],
+    ['only white space', new Error(' \n'), 'The handler failed without a reason.'],
     ['U+0000', new Error('be\u0000fore'), 'before'],
     ['controls', new Error('\u001b[2J\u009b31mred\u202e\u{e0041}\nend'), '\ufffd[2J\ufffd31mred\ufffd\ufffd end'],
     ['a lone surrogate', new Error('x\ud83dx'), 'x\ufffdx'],
