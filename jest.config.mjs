@@ -54,8 +54,8 @@ export default {
   testSequencer: '<rootDir>/test/support/longest-first.mjs',
   // A loose ceiling, for a busy machine.
   testTimeout: 180_000,
-  // Two more than the usual two cores: many tests wait most of the time.
-  maxWorkers: 4,
+  // Three more than the usual two cores: many tests wait most of the time.
+  maxWorkers: 5,
   maxConcurrency: 2,
   // Node keeps much of what each test file has loaded: a worker that has grown is replaced.
   workerIdleMemoryLimit: '1GB',
