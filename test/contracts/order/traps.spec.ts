@@ -104,7 +104,7 @@ describe('Jobs of messages with an ordering key', () => {
   });
 
   it('are no strays while they wait for others, and lost ones of the first message are', async () => {
-    const [first] = await send(3);
+    const [first, ...others] = await send(3);
     await jobIsThere(first);
     expect(await parts.strays.count()).toBe(0);
     expect(await parts.reconcile()).toEqual([]);
@@ -114,7 +114,8 @@ describe('Jobs of messages with an ordering key', () => {
     expect(await parts.reconcile()).toEqual([{ requeued: 1, followed: 0 }]);
     await parts.relay.sweep(0);
     expect(await hasJob(first)).toBe(true);
-    expect(await parts.bullmq.bullmq.count()).toBe(1);
+    // Not their number: the job of a retry in the test before may arrive late.
+    for (const other of others) expect(await hasJob(other)).toBe(false);
   });
 
   it('go on by the reconciler when a worker of the version before has ended the first message', async () => {
