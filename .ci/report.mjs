@@ -1,17 +1,16 @@
 /**
- * `report.mjs <folder> <skipped> <audit>`: prints the counts of all results that Jest wrote to a folder with
- * `--json --outputFile`; exits with 1 if anything failed.
+ * `report.mjs <folder> <skipped> <check>...`: prints the counts of all results that Jest wrote to a folder with
+ * `--json --outputFile`, and of other checks, such as 'Lint: passed'; exits with 1 if anything failed.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const [folder, skipped, audit] = process.argv.slice(2);
-process.exitCode = total(folder, Number(skipped), audit) ? 0 : 1;
+const [folder, skipped, ...checks] = process.argv.slice(2);
+process.exitCode = total(folder, Number(skipped), checks) ? 0 : 1;
 
 /** @returns whether tests ran and none failed */
-function total(folder, skippedVersions, audit) {
+function total(folder, skippedVersions, checks) {
   const sum = { passed: 0, failed: 0, skipped: skippedVersions };
-  console.log(`Packages: ${audit}`);
   for (const file of readdirSync(folder).filter((name) => name.endsWith('.status'))) {
     const version = file.replace('.status', '');
     const { passed, failed, skipped } = countsOf(version, folder);
@@ -22,7 +21,10 @@ function total(folder, skippedVersions, audit) {
   }
   const ran = sum.passed > 0;
   if (!ran) console.log('No test passed.');
-  sum[audit]++;
+  for (const check of checks) {
+    console.log(check);
+    sum[check.split(': ').at(-1)]++;
+  }
   if (sum.skipped > 0) console.log(`${sum.skipped} skipped, for the reasons above.`);
   console.log(`${sum.passed} passed, ${sum.failed} failed`);
   return ran && sum.failed === 0;

@@ -22,7 +22,7 @@ const BUILDS = [
   {
     stampFile: join(root, 'dist', '.stamp'),
     output: join(root, 'dist', 'apps', 'api', 'main.js'),
-    // Without type checks, which the tests and `npm run build` do: they would take half of the time.
+    // Without type checks, which `npm run lint` and `npm run build` do: they would take half of the time.
     commands: [[bin('@nestjs/cli/bin/nest.js'), 'build', '--path', 'tsconfig.unchecked.json'], [BUNDLE]],
     stamp: () => stampOf(programSources()),
   },

@@ -22,7 +22,7 @@ describe('The planted defects', () => {
 
   const defect = {
     ...{ file: 'test/run.mjs', find: 'await prepare();', replace: '' },
-    tests: ['test/architecture/style.spec.ts'],
+    tests: ['test/architecture/errors.spec.ts'],
   };
 
   it.each([
@@ -43,7 +43,7 @@ describe('The planted defects', () => {
   ])('are checked: %s may not be noticed by long tests alone', async (_what, count, problem) => {
     const tests = (index: number) => [
       'test/bench/smoke.spec.ts',
-      ...(index < count ? [] : ['test/architecture/style.spec.ts']),
+      ...(index < count ? [] : ['test/architecture/errors.spec.ts']),
     ];
     const defects = Array.from({ length: 100 }, (_, index) => ({ ...defect, tests: tests(index) }));
     await expect(problemIn('problemOfAll', defects)).resolves.toBe(problem);

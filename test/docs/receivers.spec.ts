@@ -47,12 +47,13 @@ function signed(body: string, at = new Date()): Record<string, string> {
 for (const receiver of TESTED)
   describeUnless(receiver.missing)(`The receiver of the documentation in ${receiver.language}`, () => {
     const { language, file, program, args } = receiver;
-    const folder = mkdtempSync(join(tmpdir(), 'sluice-receiver-'));
+    let folder: string;
     let child: ChildProcess | undefined;
     let port: number;
     let printed = '';
 
     beforeAll(async () => {
+      folder = mkdtempSync(join(tmpdir(), 'sluice-receiver-'));
       const block = readPage('docs/webhooks.md').blocks.find((one) => one.language === language);
       writeFileSync(join(folder, file), block?.text ?? '');
       port = await freePort();

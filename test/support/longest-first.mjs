@@ -7,7 +7,7 @@ const LONGEST = [
   /faults.redis\./,
   /(faults.redis-sentinel|portal.flows)\./,
   /(docs.pages|cli.commands|contracts.(job-queue|order.order)|webhooks.deliver|admin.delete-account)\./,
-  /(architecture.style|portal.(operators|views)|clients.(clients|python)|faults.(redis-cluster|verify|database-away|clocks))\./,
+  /(portal.(operators|views)|clients.(clients|python)|faults.(redis-cluster|verify|database-away|clocks))\./,
   /(container.image|client.many-faults|faults.(consumer|killed|rolling-restart|webhooks|worker-lost))\./,
   /(client.package|npm-start|request-to-delivery)\./,
   /(faults|neighbours|examples)./,
