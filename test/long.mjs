@@ -4,7 +4,8 @@
  */
 export const LONG = [
   'test/(bench|container|examples|faults|hostile|neighbours)/',
-  'test/cli/(batch|connections|files|full-output|hostile-texts|interrupted|mcp-input|migrate|network|package|terminal)\\.',
+  'test/architecture/boundaries\\.',
+  'test/cli/(batch|commands|connections|files|full-output|hostile-texts|interrupted|mcp-input|migrate|network|package|terminal)\\.',
   'test/cli/(unusable-databases|unusable-redis|verify)\\.',
   'test/client/(faults|held|hostile|many-faults|package)\\.',
   'test/clients/(clients|go|readmes)\\.',
