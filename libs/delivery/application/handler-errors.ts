@@ -21,8 +21,7 @@ export function nextAttemptAfter(error: unknown, maxMs: number): number | 'never
 
 /** Why an attempt failed, in one line, from what a handler has thrown. */
 export function reasonOf(error: unknown): string {
-  const text = toReason(textOf(error));
-  return text.trim() === '' ? 'The handler failed without a reason.' : text;
+  return toReason(textOf(error), 'The handler failed without a reason.');
 }
 
 // Anything can be thrown, even an object whose `message` or `toString` throws.

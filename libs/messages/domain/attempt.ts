@@ -1,21 +1,25 @@
 import { toPlainLine } from '#kernel/text.js';
 
+/** The error of an attempt that is `lost` although its worker has only been stopped or busy, and went on. */
+export const WORKER_STALLED = 'worker_stalled';
+
 /**
  * How an attempt to deliver a message ended, or `running`. A `retried` attempt is followed by another one, a `failed`
  * one is not. A `lost` attempt had a worker that was silent for too long, and another worker took the message over.
  */
-/** The error of an attempt that is `lost` although its worker has only been stopped or busy, and went on. */
-export const WORKER_STALLED = 'worker_stalled';
-
 export const ATTEMPT_OUTCOMES = ['running', 'delivered', 'retried', 'failed', 'lost'] as const;
 type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 
 /** Characters of the reason why an attempt failed. */
 export const MAX_REASON_LENGTH = 1_000;
 
-/** The reason of a failure as it is stored, from any source. */
-export function toReason(text: string): string {
-  return toPlainLine(text, MAX_REASON_LENGTH);
+/**
+ * The reason of a failure as it is stored, from any source.
+ * @param unknown the reason if the text has none: nothing, white space or control characters
+ */
+export function toReason(text: string, unknown: string): string {
+  const reason = toPlainLine(text, MAX_REASON_LENGTH);
+  return reason.trim() === '' ? unknown : reason;
 }
 
 export interface Attempt {

@@ -56,7 +56,7 @@ export class EndLeases {
     const leased = await this.leases.find(accountId, lease);
     if (leased !== null) {
       const isLast = leased.isLastAttempt(this.policy);
-      const ended = leased[isLast ? 'fail' : 'requeue'](toReason(reason ?? NO_REASON), this.clock.now());
+      const ended = leased[isLast ? 'fail' : 'requeue'](toReason(reason ?? '', NO_REASON), this.clock.now());
       const afterMs = delayMs ?? backoff(this.policy, leased.attemptsUsed + 1, this.random());
       if (await this.leases.reject(leased, ended, afterMs)) {
         if (!isLast) this.availability.announce([accountId]);

@@ -122,6 +122,15 @@ describe('A leased message', () => {
   });
 
   it.each([
+    ['spaces', '   '],
+    ['line breaks', '\n\r\n\t'],
+    ['spaces of other scripts', '\u00a0\u3000'],
+  ])('gives no reason with a blank one: %s', async (_what, reason) => {
+    expect((await consumer.nack(leased, { reason })).status).toBe(204);
+    expect(await stored()).toMatchObject({ status: 'queued', failureReason: 'rejected' });
+  });
+
+  it.each([
     ['a word', 'gone'],
     ['of 1,000 characters', '💌'.repeat(1_000)],
   ])('is failed by the nack of its last attempt, with its reason: %s', async (_what, reason) => {

@@ -1,4 +1,5 @@
 import { contentOfJson } from '#messages/index.js';
+import { anEndpoint } from '../../../../test/support/endpoints.js';
 import type { Endpoint } from '../../domain/endpoint.js';
 import type { DeliveryResult, LeasedDelivery } from '../endpoint-deliveries.js';
 import type { Endpoints, Target } from '../endpoints/endpoints.js';
@@ -7,19 +8,7 @@ import { DeliverWebhook } from './deliver-webhook.js';
 import type { WebhookClient } from './webhook-client.js';
 
 const AT = new Date('2026-11-21T09:30:00Z');
-const endpoint: Endpoint = {
-  ...{ id: 'ep_1', accountId: 'acct_1', url: 'https://example.com/', description: '', rateLimitPerSecond: 0 },
-  ...{
-    enabled: true,
-    createdAt: AT,
-    disabledAt: null,
-    disabledReason: null,
-    failingSince: null,
-    failingUntil: null,
-    revision: 3,
-  },
-  ...{ types: ['order.*'], headerNames: [] },
-};
+const endpoint = anEndpoint({ revision: 3, types: ['order.*'] });
 
 describe('DeliverWebhook', () => {
   const box = new SecretBox([Buffer.alloc(32)]);

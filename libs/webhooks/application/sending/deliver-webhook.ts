@@ -138,7 +138,8 @@ export class DeliverWebhook {
       const answer = await this.client.post(request);
       return { ...answer, error: isSuccess(answer.status) ? null : `The receiver returned ${answer.status}.` };
     } catch (error) {
-      return { status: null, body: null, retryAfterMs: null, error: toReason((error as Error).message) };
+      const reason = toReason((error as Error).message, 'The request failed.');
+      return { status: null, body: null, retryAfterMs: null, error: reason };
     } finally {
       this.observer.requested(performance.now() - startedAt);
     }

@@ -1,5 +1,5 @@
 import { contentOfJson } from '#messages/index.js';
-import type { Endpoint } from '../../domain/endpoint.js';
+import { anEndpoint } from '../../../../test/support/endpoints.js';
 import { sealHeaders } from '../endpoints/sealed-headers.js';
 import { SecretBox } from '../endpoints/secret-box.js';
 import { signedHeaders } from './signatures.js';
@@ -7,19 +7,7 @@ import { webhookRequest } from './webhook-request.js';
 
 const AT = new Date('2026-11-21T09:30:00Z');
 const after = (ms: number) => new Date(AT.getTime() + ms);
-const endpoint: Endpoint = {
-  ...{ id: 'ep_1', accountId: 'acct_1', url: 'https://example.com/', description: '', rateLimitPerSecond: 0 },
-  ...{
-    enabled: true,
-    createdAt: AT,
-    disabledAt: null,
-    disabledReason: null,
-    failingSince: null,
-    failingUntil: null,
-    revision: 0,
-  },
-  ...{ types: [], headerNames: [] },
-};
+const endpoint = anEndpoint();
 const webhook = {
   type: 'message',
   id: 'msg_1',

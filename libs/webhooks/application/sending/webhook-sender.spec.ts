@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { contentOfJson } from '#messages/index.js';
+import { anEndpoint } from '../../../../test/support/endpoints.js';
 import type { DueEndpoint, EndpointDeliveries, LeasedDelivery } from '../endpoint-deliveries.js';
 import type { DeliveryResult } from '../endpoint-deliveries.js';
-import type { Endpoint } from '../../domain/endpoint.js';
 import type { Endpoints } from '../endpoints/endpoints.js';
 import { SecretBox } from '../endpoints/secret-box.js';
 import type { WebhookClient } from './webhook-client.js';
@@ -10,19 +10,7 @@ import { DeliverWebhook } from './deliver-webhook.js';
 import { WebhookSender } from './webhook-sender.js';
 
 const AT = new Date('2026-11-21T09:30:00Z');
-const endpoint: Endpoint = {
-  ...{ id: 'ep_1', accountId: 'acct_1', url: 'https://example.com/', description: '', rateLimitPerSecond: 0 },
-  ...{
-    enabled: true,
-    createdAt: AT,
-    disabledAt: null,
-    disabledReason: null,
-    failingSince: null,
-    failingUntil: null,
-    revision: 0,
-  },
-  ...{ types: [], headerNames: [] },
-};
+const endpoint = anEndpoint();
 const leased: LeasedDelivery = {
   ...{
     token: 'a',

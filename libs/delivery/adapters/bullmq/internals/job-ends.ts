@@ -42,8 +42,8 @@ export function endByOthers(row: JobEndRow): ForeignEnd | null {
   const run = startedAt === null || endedAt === null ? null : { startedAt, endedAt };
   if (row.ended === 'completed') return { made, stalled, failedReason: null, run };
   if (row.ended === 'failed' && row.failed_reason !== STALLED_REASON) {
-    const reason = toReason(row.failed_reason ?? '');
-    return { made, stalled, failedReason: reason.trim() === '' ? 'The worker reported no reason.' : reason, run };
+    const failedReason = toReason(row.failed_reason ?? '', 'The worker reported no reason.');
+    return { made, stalled, failedReason, run };
   }
   return null;
 }
