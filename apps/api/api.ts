@@ -20,6 +20,7 @@ import { Background } from '../background.js';
 import { openParts } from '../context.js';
 import type { Settings } from '../settings.js';
 import { startManaged, type ManagedProcess } from '#platform/process/managed-process.js';
+import { connectionsWithin } from '#platform/process/open-files.js';
 import { ApiModule } from './api.module.js';
 import { ERRORS } from './errors.js';
 import { OperatorsSite } from './operators-site.js';
@@ -58,7 +59,11 @@ async function listen(settings: Settings, logger: Logger, metrics: Metrics, site
     anonymous: budgets.anonymous,
     metrics: new RequestMetrics(metrics, new AccessLog(logger, settings.accessLogSample)),
   };
-  const edge = createEdge({ ...settings.http, ...shared, routes });
+  const maxConnections = connectionsWithin(settings.http.maxConnections);
+  if (maxConnections < settings.http.maxConnections) {
+    logger.warn({ maxConnections }, 'fewer connections than MAX_CONNECTIONS: the limit of open files is too low');
+  }
+  const edge = createEdge({ ...settings.http, ...shared, maxConnections, routes });
   const fastify = edge.getInstance<FastifyInstance>();
   const stopHttp = gracefulShutdown(fastify, settings.shutdownGraceMs);
   const app = await NestFactory.create<NestFastifyApplication>(ApiModule.of(parts, routes, budgets), edge, {
