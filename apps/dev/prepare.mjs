@@ -1,19 +1,10 @@
 /** Installs the packages and builds the sources when needed. Plain JavaScript without packages: nothing is there yet. */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { extname, join, relative } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { exclusively } from './folder-lock.mjs';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 const BUNDLE = join(root, 'scripts', 'bundle.mjs');
@@ -34,7 +25,6 @@ const BUILDS = [
   },
 ];
 const PORTAL = join('apps', 'portal');
-const lockFile = join(root, 'dist', '.lock');
 
 /** Installs and builds if needed. If that fails, prints why and exits. From now on the process ends with its npm. */
 export async function prepare() {
@@ -67,7 +57,9 @@ async function installAndBuild() {
     throw new PreparationError(`Sluice needs Node.js 20.19 or newer; this is ${process.versions.node}.`);
   }
   if (isInstalled() && isBuilt()) return;
-  await exclusively(async () => {
+  // Two commands at once, such as a start and a test, must not install or build over each other.
+  mkdirSync(join(root, 'dist'), { recursive: true });
+  await exclusively(join(root, 'dist', '.lock'), async () => {
     if (!isInstalled()) await install();
     if (!isBuilt()) await build();
   });
@@ -163,52 +155,6 @@ function stampOf(files) {
   const hash = createHash('sha256').update(readIfThere(join(root, 'node_modules', '.package-lock.json')));
   for (const name of files) hash.update(`${name}\n`).update(readFileSync(join(root, name)));
   return hash.digest('hex');
-}
-
-/** Two commands at once, such as a start and a test, must not install or build over each other. */
-async function exclusively(work) {
-  mkdirSync(join(root, 'dist'), { recursive: true });
-  if (!(await lock())) console.log('Waiting for another process that prepares the same folder …');
-  while (!(await lock())) await sleep(200);
-  try {
-    await work();
-  } finally {
-    rmSync(lockFile, { force: true });
-  }
-}
-
-/** The lock is a symbolic link to the holder's process id: created with its content in one step. */
-async function lock() {
-  const holder = lockHolder();
-  if (holder === process.pid) return true;
-  const stale = holder !== null && !isAlive(holder);
-  if (stale) rmSync(lockFile, { force: true });
-  try {
-    symlinkSync(String(process.pid), lockFile);
-  } catch (error) {
-    if (error.code === 'EEXIST') return false;
-    throw error;
-  }
-  // Of several processes that found it stale, one may have removed the lock that another had just created.
-  if (stale) await sleep(100);
-  return lockHolder() === process.pid;
-}
-
-function lockHolder() {
-  try {
-    return Number(readlinkSync(lockFile));
-  } catch (error) {
-    if (error.code === 'ENOENT') return null;
-    throw error;
-  }
-}
-
-function isAlive(pid) {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return error.code === 'EPERM';
-  }
 }
 
 function readIfThere(file) {

@@ -1,7 +1,8 @@
-import { spawnSync } from 'node:child_process';
+import { spawnSync, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { aZombie } from '../../../test/support/zombies.js';
 import { CliError } from '../support/exit-codes.js';
 import { lock } from './lock.js';
 
@@ -14,6 +15,7 @@ describe('The lock of a batch', () => {
   const path = () => join(folder, 'state.json');
   const file = () => `${path()}.lock`;
   const exits = process.rawListeners('exit');
+  const parents: ChildProcess[] = [];
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'sluice-lock-'));
@@ -22,6 +24,7 @@ describe('The lock of a batch', () => {
     rmSync(file());
   });
   afterEach(() => {
+    for (const parent of parents.splice(0)) parent.kill('SIGKILL');
     for (const listener of process.rawListeners('exit'))
       if (!exits.includes(listener)) process.removeListener('exit', listener as () => void);
     rmSync(folder, { recursive: true, force: true });
@@ -29,12 +32,16 @@ describe('The lock of a batch', () => {
 
   it.each([
     ['of a process that has ended', () => ({ ...own, pid: DEAD })],
+    [
+      'of a process that was killed, and for which its parent has not waited',
+      async () => ({ ...own, pid: await aZombie(parents), started: '' }),
+    ],
     ['of an earlier process with the id of a living one', () => ({ ...own, pid: process.ppid, started: 'boot 1' })],
     ['of an earlier process with this id', () => ({ ...own, started: 'boot 1' })],
     ['of an earlier version, of a process that has ended', () => DEAD],
     ['that is empty', () => ''],
-  ])('%s is taken over', (_, content) => {
-    const text = content();
+  ])('%s is taken over', async (_, content) => {
+    const text = await content();
     writeFileSync(file(), text === '' ? '' : JSON.stringify(text));
     lock(path());
     expect(JSON.parse(readFileSync(file(), 'utf8'))).toEqual(own);

@@ -16,6 +16,9 @@ interface Holder {
   readonly started: string;
 }
 
+/** The start of a process that was killed, and whose parent has not waited for it. */
+const ENDED = 'ended';
+
 /**
  * Keeps other processes from the same run until this process ends. The lock of a process that was killed is taken over.
  */
@@ -100,7 +103,7 @@ function isAlive({ pid, started }: Holder): boolean {
     if (codeOf(error) !== 'EPERM') return false;
   }
   const now = startOf(pid);
-  return started === '' || now === '' || now === started;
+  return now !== ENDED && (started === '' || now === '' || now === started);
 }
 
 function holderOf(pid: number): Holder {
@@ -111,13 +114,13 @@ function holderOf(pid: number): Holder {
   };
 }
 
-/** Since when a process runs: the start of the system, and ticks from then on. */
+/** Since when a process runs: the start of the system, and ticks from then on. ENDED for a zombie. */
 function startOf(pid: number): string {
   return onLinux(() => {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
     // The name of the program, in parentheses, may have spaces.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\)/s, '').trim().split(' ');
-    return `${boot} ${fields[19] ?? ''}`;
+    return /^[ZX]/.test(fields[0] ?? '') ? ENDED : `${boot} ${fields[19] ?? ''}`;
   });
 }
 
