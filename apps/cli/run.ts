@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import completion from '@bomb.sh/tab';
 import tab from '@bomb.sh/tab/commander';
+import { tolerateClosedTerminal } from '#platform/process/closed-terminal.js';
 import { Program, type AddCommand } from './program.js';
 import { fileError } from './files/private-file.js';
 import { BASH_COMPLETION } from './support/completion.js';
@@ -29,4 +30,5 @@ export async function run(manifest: URL, operatorCommands: readonly AddCommand[]
       else completion.setup('sluice', 'sluice', shell);
     });
   process.exitCode = (await program.run()) ?? process.exitCode;
+  tolerateClosedTerminal();
 }

@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { once } from 'node:events';
+import { tolerateClosedTerminal } from '#platform/process/closed-terminal.js';
 import { startErrorMessage } from '#platform/process/process.js';
 import { EndedTooSoon } from './child-process.js';
 import { Supervisor } from './supervisor.js';
@@ -39,6 +40,7 @@ try {
   stopping.abort();
 }
 await supervisor.stop(hurry.signal);
+tolerateClosedTerminal();
 process.exit(failed ? 1 : 0);
 
 async function start(): Promise<void> {

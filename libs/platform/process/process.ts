@@ -4,6 +4,7 @@ import { sqlState } from '../database/errors.js';
 import { UnusableSession } from '../database/session.js';
 import { requireUsableDatabase } from '../database/usable-database.js';
 import { createLogger, type Logger } from '../observability/logging.js';
+import { tolerateClosedTerminal } from './closed-terminal.js';
 import type { PlatformSettings } from './settings.js';
 import { UsageError } from './usage-error.js';
 import { TLS_ERROR, tlsFailure } from '../process/tls-files.js';
@@ -66,10 +67,10 @@ function stopHandler(running: Running, logger: Logger): (signal: string) => void
     stoppingSince = performance.now();
     logger.info({ reason }, 'stopping');
     running.stop().then(
-      () => process.exit(0),
+      () => exit(0),
       (error: unknown) => {
         logger.error({ err: error }, 'stopping failed');
-        process.exit(1);
+        exit(1);
       },
     );
   };
@@ -80,9 +81,14 @@ function stopHandler(running: Running, logger: Logger): (signal: string) => void
   if (process.send !== undefined && !process.connected) stop('parent is gone');
   return (signal) => {
     const isSecond = stoppingSince !== null && performance.now() - stoppingSince > SAME_SIGNAL_MS;
-    if (isSecond && signal !== 'SIGHUP') process.exit(1);
+    if (isSecond && signal !== 'SIGHUP') exit(1);
     stop(signal);
   };
+}
+
+function exit(code: number): never {
+  tolerateClosedTerminal();
+  process.exit(code);
 }
 
 /** Why a process could not start, in one sentence, or a bug with its stack trace. */
