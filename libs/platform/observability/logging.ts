@@ -33,6 +33,8 @@ function standardOutput(): DestinationStream {
   const output = pino.destination({ maxLength: MAX_WAITING_BYTES }).on('error', () => undefined);
   const flush = output.flushSync.bind(output);
   output.flushSync = () => {
+    // By default it waits without end for a reader that has stopped to read: the process could not end.
+    Object.assign(output, { retryEAGAIN: () => false });
     try {
       flush();
     } catch {
