@@ -15,7 +15,11 @@ describe('A process', () => {
   });
 
   const run = (script: string) => {
-    child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const limits = { timeout: 60_000, killSignal: 'SIGKILL' } as const;
+    child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      ...limits,
+    });
     return once(child, 'exit');
   };
 
