@@ -6,7 +6,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { until } from '../support/processes.js';
 import { describeUnless } from '../support/skipping.js';
 
-const hasScript = spawnSync('script', ['--version']).stdout?.includes('util-linux');
+const hasScript = String(spawnSync('script', ['--version']).stdout).includes('util-linux');
 
 describeUnless(hasScript ? null : 'There is no `script` of util-linux: terminals are not closed.')(
   'When its terminal is closed',
