@@ -614,6 +614,13 @@ export default [
     tests: ['test/contracts/refusing-redis.spec.ts'],
   },
   {
+    what: 'a connection to Redis whose database was refused uses another one',
+    file: 'libs/platform/redis/connect-redis.ts',
+    find: "if (error.command?.name === 'select') return true;",
+    replace: '',
+    tests: ['test/contracts/redis-database.spec.ts'],
+  },
+  {
     what: 'a Redis that refuses commands is up',
     file: 'libs/delivery/adapters/bullmq/redis/server-watch.ts',
     find: "report.status === 'fulfilled' && accepted.status === 'fulfilled'",
