@@ -607,6 +607,20 @@ export default [
     tests: ['test/cli/unusable-redis.spec.ts'],
   },
   {
+    what: 'a process starts with a Redis that does not know a command',
+    file: 'libs/platform/redis/usable-redis.ts',
+    find: 'if (refused !== undefined) throw refused;',
+    replace: '',
+    tests: ['test/contracts/refusing-redis.spec.ts'],
+  },
+  {
+    what: 'an error of Redis is printed with its stack trace',
+    file: 'libs/platform/process/process.ts',
+    find: 'if (isOfRedis(cause))',
+    replace: 'if (isOfRedis(null))',
+    tests: ['libs/platform/process/process.spec.ts'],
+  },
+  {
     what: 'a connection to a Redis that has become a replica is kept',
     file: 'libs/platform/redis/connect-redis.ts',
     find: 'replacedAt = now;\n    return true;',

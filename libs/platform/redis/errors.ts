@@ -33,3 +33,15 @@ export function isRedisUnavailable(error: unknown): boolean {
   const { code = '', message = '' } = (error ?? {}) as { readonly code?: string; readonly message?: string };
   return isSocketError(error) || TLS_ERROR.test(code) || CLIENT_MESSAGE.test(message) || isTemporaryResponse(error);
 }
+
+/** Whether ioredis made this error: of a response of Redis, or because there was none. */
+export function isOfRedis(error: unknown): error is Error {
+  return error instanceof Error && (error.name === 'ReplyError' || CLIENT_MESSAGE.test(error.message));
+}
+
+/** A message of ioredis as a part of a sentence, without the arguments of the command. */
+export function withoutEnd(message: string): string {
+  return message
+    .replace(/(unknown command [^,]+), with args beginning with:.*/s, '$1: it was renamed or disabled')
+    .replace(/(\. Please report this)?[.:\s]*$/, '');
+}
