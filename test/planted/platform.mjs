@@ -481,6 +481,13 @@ export default [
     tests: [FILTER_SPEC],
   },
   {
+    what: 'a table that is gone is an internal error',
+    file: FILTER,
+    find: ' || isMissing(cause)',
+    replace: '',
+    tests: [FILTER_SPEC],
+  },
+  {
     what: 'an unexpected error is not logged',
     file: FILTER,
     find: "this.logger.error({ ...aboutRequest(request), err: error }, 'unexpected error');",

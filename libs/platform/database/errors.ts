@@ -71,6 +71,11 @@ export function isContention(error: unknown): boolean {
   return /^(40001|40P01|55P03)$/.test(sqlState(error));
 }
 
+/** Whether a table, a column or a function is gone, or has another name, which only an operator can change back. */
+export function isMissing(error: unknown): boolean {
+  return /^(42P01|42703|42883)$/.test(sqlState(error));
+}
+
 /**
  * The error itself, or DomainError `unavailable` with it as its cause.
  * @param isTransient whether the same statement may succeed later
