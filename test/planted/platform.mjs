@@ -497,7 +497,7 @@ export default [
   {
     what: 'the response to a lost connection says where the database is',
     file: 'libs/platform/database/errors.ts',
-    find: '`The service cannot reach ${store}. Retry later.`',
+    find: '`${why} Retry later.`',
     replace: 'String(error)',
     tests: ['libs/platform/database/errors.spec.ts'],
   },
@@ -612,6 +612,13 @@ export default [
     find: 'for (const prefix of prefixes) await requireRights(redis, prefix);',
     replace: '',
     tests: ['test/cli/unusable-redis.spec.ts'],
+  },
+  {
+    what: 'a Redis that is full is said to be out of reach',
+    file: 'libs/platform/redis/errors.ts',
+    find: "if (!isTemporaryResponse(error)) return 'The service",
+    replace: "if (true) return 'The service",
+    tests: ['libs/platform/redis/errors.spec.ts'],
   },
   {
     what: 'a process starts with a Redis that does not know a command',

@@ -34,6 +34,12 @@ export function isRedisUnavailable(error: unknown): boolean {
   return isSocketError(error) || TLS_ERROR.test(code) || CLIENT_MESSAGE.test(message) || isTemporaryResponse(error);
 }
 
+/** Why the same command may succeed later, as a sentence. */
+export function whyUnavailable(error: unknown): string {
+  if (!isTemporaryResponse(error)) return 'The service cannot reach Redis.';
+  return /(^|[\s-])OOM /.test((error as Error).message) ? 'Redis has no memory left.' : 'Redis refuses commands.';
+}
+
 /** Whether ioredis made this error: of a response of Redis, or because there was none. */
 export function isOfRedis(error: unknown): error is Error {
   return error instanceof Error && (error.name === 'ReplyError' || CLIENT_MESSAGE.test(error.message));
