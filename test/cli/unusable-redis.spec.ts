@@ -94,6 +94,11 @@ const REFUSED: readonly (readonly [what: string, open: () => Promise<Place>, sen
     () => running(['--rename-command', 'INFO', '']),
     /^The Redis server at REDIS_URL cannot be used: ERR unknown command '?`?info[^.]*\.$/i,
   ],
+  ...['EVAL', 'EVALSHA', 'BZPOPMIN'].map((name): [string, () => Promise<Place>, RegExp] => [
+    `does not know ${name}`,
+    () => running(['--rename-command', name, '']),
+    new RegExp(`cannot be used: ERR unknown command .${name}.: it was renamed or disabled\\.$`, 'i'),
+  ]),
   [
     'has fewer databases',
     () => running([], (url) => `${url}/99`),

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RedisQueueConnection } from '#delivery/adapters/bullmq/redis/redis-queue-connection.js';
+import { requireUsableRedis } from '#platform/redis/usable-redis.js';
 import { Link } from '../support/link.js';
 import { until } from '../support/processes.js';
 import { asApp, LEAST_RIGHTS, NO_REDIS, serversAt, TestRedis } from '../support/redis.js';
@@ -60,7 +61,8 @@ describeUnless(NO_REDIS)('While its connections to Redis stay open, the queue', 
     await until(isUp);
     await call(redis, harm);
     const error: unknown = await add().catch((reason: unknown) => connection.asUnavailable(reason));
-    expect(error).toMatchObject({ code: 'unavailable', message: 'The service cannot reach Redis. Retry later.' });
+    const message: unknown = expect.stringMatching(/^Redis (refuses commands|has no memory left)\. Retry later\.$/);
+    expect(error).toMatchObject({ code: 'unavailable', message });
     await until(async () => !(await isUp()));
     await call(redis, repair);
     await until(isUp);
@@ -97,5 +99,32 @@ describeUnless(NO_REDIS)('While its connections to Redis stay open, the queue', 
     // The worker's other connection, too: BullMQ cannot close one that is being replaced.
     await until(async () => (await other.run((client) => client.info('clients'))).includes('blocked_clients:1'));
     await worker?.close();
+  });
+});
+
+describeUnless(NO_REDIS)('No process starts with a Redis that', () => {
+  const check = (redis: TestRedis) => requireUsableRedis(redis.servers, ['bull:messages:']);
+
+  it.each(['EVAL', 'EVALSHA', 'BZPOPMIN', 'XTRIM', 'SET'])('does not know %s', async (name) => {
+    const redis = await TestRedis.start('--rename-command', name, '');
+    const why = new RegExp(
+      `^The Redis server at REDIS_URL cannot be used: ERR unknown command .${name}.: it was renamed or disabled\\.$`,
+      'i',
+    );
+    await expect(check(redis)).rejects.toThrow(why);
+    await redis.stop();
+  });
+
+  it('does not let the user run EVALSHA', async () => {
+    const redis = await TestRedis.start();
+    await redis.run((client) => client.acl('SETUSER', 'default', '-evalsha'));
+    await expect(check(redis)).rejects.toThrow('The user in REDIS_URL lacks a permission');
+    await redis.stop();
+  });
+
+  it('is wrong, but with one that is full or lacks replicas', async () => {
+    const redis = await TestRedis.start('--maxmemory', '1', '--min-replicas-to-write', '1');
+    await check(redis);
+    await redis.stop();
   });
 });

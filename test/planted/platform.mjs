@@ -481,6 +481,13 @@ export default [
     tests: [FILTER_SPEC],
   },
   {
+    what: 'a table that is gone is an internal error',
+    file: FILTER,
+    find: ' || isMissing(cause)',
+    replace: '',
+    tests: [FILTER_SPEC],
+  },
+  {
     what: 'an unexpected error is not logged',
     file: FILTER,
     find: "this.logger.error({ ...aboutRequest(request), err: error }, 'unexpected error');",
@@ -490,7 +497,7 @@ export default [
   {
     what: 'the response to a lost connection says where the database is',
     file: 'libs/platform/database/errors.ts',
-    find: '`The service cannot reach ${store}. Retry later.`',
+    find: '`${why} Retry later.`',
     replace: 'String(error)',
     tests: ['libs/platform/database/errors.spec.ts'],
   },
@@ -607,11 +614,39 @@ export default [
     tests: ['test/cli/unusable-redis.spec.ts'],
   },
   {
+    what: 'a Redis that is full is said to be out of reach',
+    file: 'libs/platform/redis/errors.ts',
+    find: "if (!isTemporaryResponse(error)) return 'The service",
+    replace: "if (true) return 'The service",
+    tests: ['libs/platform/redis/errors.spec.ts'],
+  },
+  {
+    what: 'a process starts with a Redis that does not know a command',
+    file: 'libs/platform/redis/usable-redis.ts',
+    find: 'if (refused !== undefined) throw refused;',
+    replace: '',
+    tests: ['test/contracts/refusing-redis.spec.ts'],
+  },
+  {
+    what: 'an error of Redis is printed with its stack trace',
+    file: 'libs/platform/process/process.ts',
+    find: 'if (isOfRedis(cause))',
+    replace: 'if (isOfRedis(null))',
+    tests: ['libs/platform/process/process.spec.ts'],
+  },
+  {
     what: 'a connection to a Redis that has become a replica is kept',
     file: 'libs/platform/redis/connect-redis.ts',
     find: 'replacedAt = now;\n    return true;',
     replace: 'replacedAt = now;\n    return false;',
     tests: ['test/contracts/refusing-redis.spec.ts'],
+  },
+  {
+    what: 'a connection to Redis whose database was refused uses another one',
+    file: 'libs/platform/redis/connect-redis.ts',
+    find: "if (error.command?.name === 'select') return true;",
+    replace: '',
+    tests: ['test/contracts/redis-database.spec.ts'],
   },
   {
     what: 'a Redis that refuses commands is up',

@@ -71,14 +71,23 @@ export function isContention(error: unknown): boolean {
   return /^(40001|40P01|55P03)$/.test(sqlState(error));
 }
 
+/** Whether a table, a column or a function is gone, or has another name, which only an operator can change back. */
+export function isMissing(error: unknown): boolean {
+  return /^(42P01|42703|42883)$/.test(sqlState(error));
+}
+
 /**
  * The error itself, or DomainError `unavailable` with it as its cause.
  * @param isTransient whether the same statement may succeed later
- * @param store what it was sent to, in the message
+ * @param why a sentence
  */
-export function asUnavailable(error: unknown, isTransient = isUnavailable, store = 'its database'): unknown {
+export function asUnavailable(
+  error: unknown,
+  isTransient = isUnavailable,
+  why = 'The service cannot reach its database.',
+): unknown {
   if (error instanceof DomainError || !isTransient(error)) return error;
-  const unavailable = new DomainError('unavailable', `The service cannot reach ${store}. Retry later.`);
+  const unavailable = new DomainError('unavailable', `${why} Retry later.`);
   unavailable.cause = error;
   return unavailable;
 }

@@ -50,6 +50,9 @@ describe('An error becomes a problem document', () => {
     ['a statement that took too long', statementFailed('57014'), 503, 'unavailable', WARN],
     ['a deadlock', statementFailed('40P01'), 503, 'unavailable', WARN],
     ['a lock that was held for too long', withCode('55P03'), 503, 'unavailable', WARN],
+    ['a table that is gone', statementFailed('42P01'), 503, 'unavailable', WARN],
+    ['a column that has another name', withCode('42703'), 503, 'unavailable', WARN],
+    ['a function that is gone', statementFailed('42883'), 503, 'unavailable', WARN],
     ['a path without a route', new NotFoundException(SECRET), 404, 'not_found', null],
   ])('that reveals nothing, and is logged if it is a fault: %s', (_what, thrown, status, code, level) => {
     const { body, problem, log, ...handled } = handle(thrown);

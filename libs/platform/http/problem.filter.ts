@@ -2,7 +2,7 @@ import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '#kernel/domain-error.js';
 import type { Logger } from '../observability/logging.js';
-import { asUnavailable, isContention, isUnavailable } from '../database/errors.js';
+import { asUnavailable, isContention, isMissing, isUnavailable } from '../database/errors.js';
 import { PROBLEM_TYPE, problemHeaders, toProblem } from './problems.js';
 import { traceparentOf } from './edge/traceparent.js';
 import { traceIdOf } from '../observability/tracing/traceparent.js';
@@ -26,7 +26,7 @@ export class ProblemFilter implements ExceptionFilter {
   }
 
   private asDomainError(thrown: unknown, request: FastifyRequest): DomainError {
-    const error = asUnavailable(thrown, (cause) => isUnavailable(cause) || isContention(cause));
+    const error = asUnavailable(thrown, (cause) => isUnavailable(cause) || isContention(cause) || isMissing(cause));
     if (error instanceof DomainError) return error;
     if (error instanceof HttpException && error.getStatus() === 404) {
       return new DomainError('not_found', 'There is no resource at this path.');

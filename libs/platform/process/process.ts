@@ -4,6 +4,7 @@ import { sqlState } from '../database/errors.js';
 import { UnusableSession } from '../database/session.js';
 import { requireUsableDatabase } from '../database/usable-database.js';
 import { createLogger, type Logger } from '../observability/logging.js';
+import { isOfRedis, withoutEnd } from '../redis/errors.js';
 import { tolerateClosedTerminal } from './closed-terminal.js';
 import type { PlatformSettings } from './settings.js';
 import { UsageError } from './usage-error.js';
@@ -94,7 +95,9 @@ function exit(code: number): never {
 /** Why a process could not start, in one sentence, or a bug with its stack trace. */
 export function startErrorMessage(error: unknown): string {
   if (error instanceof UsageError) return error.message;
-  if (error instanceof DomainError && error.code === 'unavailable') return databaseMessage(error.cause);
+  const cause = error instanceof DomainError && error.code === 'unavailable' ? error.cause : error;
+  if (isOfRedis(cause)) return `The Redis server at REDIS_URL cannot be used: ${withoutEnd(cause.message)}.`;
+  if (cause !== error) return databaseMessage(cause);
   if (SQLSTATE.test(sqlState(error))) return databaseMessage(error);
   // Errors of PostgreSQL and of the operating system have a code. Any other error is a bug.
   const isExpected = error instanceof Error && 'code' in error;

@@ -16,6 +16,10 @@ export type RedisClient = Redis | Cluster;
 /** How long connecting may take, with TLS. */
 export const CONNECT_TIMEOUT_MS = 3_000;
 
+interface ReplyError extends Error {
+  readonly command?: { readonly name: string };
+}
+
 /** A connection is replaced once in this time at most: the same server may be found again. */
 const REPLACE_EVERY_MS = 1_000;
 
@@ -136,10 +140,14 @@ function endTimers(redis: Redis): void {
   });
 }
 
-/** Connects again when the server no longer serves. Those of a cluster redirect instead. */
+/**
+ * Connects again when the server no longer serves. Those of a cluster redirect instead. ioredis would use the database 0
+ * when the server refuses to select another.
+ */
 function replaceUseless(redis: Redis): void {
   let replacedAt = -Infinity;
-  redis.options.reconnectOnError = (error) => {
+  redis.options.reconnectOnError = (error: ReplyError) => {
+    if (error.command?.name === 'select') return true;
     const now = performance.now();
     if (!makesUseless(error) || now - replacedAt < REPLACE_EVERY_MS) return false;
     replacedAt = now;

@@ -1,4 +1,4 @@
-import { isRedisUnavailable, makesUseless } from './errors.js';
+import { isRedisUnavailable, makesUseless, whyUnavailable } from './errors.js';
 
 const IN_SCRIPT = ' script: 2248ea7f, on @user_script:1.';
 
@@ -39,4 +39,18 @@ describe('After a response of Redis', () => {
       expect([isRedisUnavailable(new Error(message)), makesUseless(new Error(message))]).toEqual([false, false]);
     },
   );
+
+  it.each([
+    ["OOM command not allowed when used memory > 'maxmemory'.", 'Redis has no memory left.'],
+    [
+      "ERR Error running script (call to f_22): @user_script:1: -OOM command not allowed when used memory > 'maxmemory'.",
+      'Redis has no memory left.',
+    ],
+    ["NOPERM this user has no permissions to run the 'set' command", 'Redis refuses commands.'],
+    ["READONLY You can't write against a read only replica.", 'Redis refuses commands.'],
+    ['Connection is closed.', 'The service cannot reach Redis.'],
+    ['connect ECONNREFUSED', 'The service cannot reach Redis.'],
+  ])('the reason is said: %s', (message, why) => {
+    expect(whyUnavailable(new Error(message))).toBe(why);
+  });
 });

@@ -33,3 +33,21 @@ export function isRedisUnavailable(error: unknown): boolean {
   const { code = '', message = '' } = (error ?? {}) as { readonly code?: string; readonly message?: string };
   return isSocketError(error) || TLS_ERROR.test(code) || CLIENT_MESSAGE.test(message) || isTemporaryResponse(error);
 }
+
+/** Why the same command may succeed later, as a sentence. */
+export function whyUnavailable(error: unknown): string {
+  if (!isTemporaryResponse(error)) return 'The service cannot reach Redis.';
+  return /(^|[\s-])OOM /.test((error as Error).message) ? 'Redis has no memory left.' : 'Redis refuses commands.';
+}
+
+/** Whether ioredis made this error: of a response of Redis, or because there was none. */
+export function isOfRedis(error: unknown): error is Error {
+  return error instanceof Error && (error.name === 'ReplyError' || CLIENT_MESSAGE.test(error.message));
+}
+
+/** A message of ioredis as a part of a sentence, without the arguments of the command. */
+export function withoutEnd(message: string): string {
+  return message
+    .replace(/(unknown command [^,]+), with args beginning with:.*/s, '$1: it was renamed or disabled')
+    .replace(/(\. Please report this)?[.:\s]*$/, '');
+}

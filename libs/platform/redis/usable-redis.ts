@@ -3,7 +3,7 @@ import { STARTING_TIMEOUT_MS } from '../database/connection.js';
 import { UsageError } from '../process/usage-error.js';
 import { TLS_ERROR, tlsFailure } from '../process/tls-files.js';
 import { CONNECT_TIMEOUT_MS, USER_NOT_SUPPORTED, type RedisClient, type RedisServers } from './connect-redis.js';
-import { isRedisUnavailable, isTemporaryResponse } from './errors.js';
+import { isRedisUnavailable, isTemporaryResponse, withoutEnd } from './errors.js';
 import { optionsOf, parseRedisUrl } from './redis-url.js';
 
 /** What BullMQ recommends. Valkey reports the version of Redis that it is compatible with. */
@@ -14,6 +14,8 @@ const REDIS = { name: 'The Redis server at REDIS_URL', secret: 'its user and pas
 const SENTINEL = { name: 'The sentinel at REDIS_URL', secret: 'REDIS_SENTINEL_PASSWORD' };
 
 type Topology = RedisServers['topology'];
+
+const UNKNOWN_SCRIPT = '0'.repeat(40);
 
 /**
  * A command of each category of Redis from which BullMQ and Sluice need commands, of each type to read and to write. None of
@@ -35,6 +37,7 @@ const commandsOn = (key: string): [command: string, ...args: (string | number)[]
   ['xrange', key, '-', '+'],
   ['xtrim', key, 'maxlen', 0],
   ['eval', 'return 1', 1, key],
+  ['evalsha', UNKNOWN_SCRIPT, 1, key],
 ];
 
 /** A process starts nevertheless: it stores messages without Redis, and uses it as soon as it is there. */
@@ -119,8 +122,12 @@ async function requireUsable(redis: Redis, topology: Topology): Promise<void> {
 /** Resolves if Redis accepts the commands that are needed; rejects with its response if not. Nothing waits for it. */
 export async function requireAccepted(redis: RedisClient, prefix: string): Promise<void> {
   const replies = (await redis.pipeline(commandsOn(keyOf(prefix))).exec()) ?? [];
-  const refused = replies.find(([error]) => error !== null)?.[0];
+  const refused = errorsOf(replies)[0];
   if (refused) throw refused;
+}
+
+function errorsOf(replies: readonly [error: Error | null, reply: unknown][]): Error[] {
+  return replies.flatMap(([error]) => (error === null || error.message.startsWith('NOSCRIPT ') ? [] : [error]));
 }
 
 function keyOf(prefix: string): string {
@@ -130,9 +137,15 @@ function keyOf(prefix: string): string {
 async function requireRights(redis: Redis, prefix: string): Promise<void> {
   const key = keyOf(prefix);
   const replies = (await redis.pipeline([...commandsOn(key), ['bzpopmin', key, 0.001]]).exec()) ?? [];
-  const refused = replies.map(([error]) => error?.message ?? '').find((message) => message.startsWith('NOPERM'));
-  if (refused === undefined) return;
-  throw new UsageError(`The user in REDIS_URL lacks a permission for the keys ${prefix}*: ${withoutEnd(refused)}.`);
+  const errors = errorsOf(replies);
+  const denied = errors.find(({ message }) => message.startsWith('NOPERM'));
+  if (denied !== undefined)
+    throw new UsageError(
+      `The user in REDIS_URL lacks a permission for the keys ${prefix}*: ${withoutEnd(denied.message)}.`,
+    );
+  // Such as a command that was renamed. A Redis that is full, or has moved the key, does not keep a process from starting.
+  const refused = errors.find((error) => !isRedisUnavailable(error));
+  if (refused !== undefined) throw refused;
 }
 
 function requireTopology(info: string, expected: Topology): void {
@@ -187,8 +200,4 @@ function explained(error: unknown, { name, secret }: typeof REDIS, isEncrypted: 
     return new RedisUnreachable(`${name} has closed the connection without a response: use ${scheme}.`);
   }
   return new RedisUnreachable(`${name} cannot be reached: ${code || message}.`);
-}
-
-function withoutEnd(sentence: string): string {
-  return sentence.replace(/(\. Please report this)?[.:\s]*$/, '');
 }

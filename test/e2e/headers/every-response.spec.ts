@@ -88,9 +88,17 @@ describe('Every response has each common header once, as it is spelled', () => {
   });
 
   it('500, without the cause', async () => {
+    await api.sql('ALTER TABLE sluice.messages ADD CONSTRAINT broken CHECK (false) NOT VALID');
+    await expectResponse(500, ACCOUNT, post('/messages', '{"message":"x"}', key));
+    const problem = expectProblem(await api.send(holder), 500, 'internal_error');
+    expect(JSON.stringify({ ...problem, type: '' })).not.toMatch(/sql|insert|constraint|body|broken|\.[jt]s|\/|23514/i);
+    await api.sql('ALTER TABLE sluice.messages DROP CONSTRAINT broken');
+  });
+
+  it('503 while a column is gone, without the cause', async () => {
     await api.sql('ALTER TABLE sluice.messages RENAME COLUMN text TO gone');
-    await expectResponse(500, ACCOUNT, get('/messages', key));
-    const problem = expectProblem(await api.ask(holder, 'GET /messages'), 500, 'internal_error');
+    await expectResponse(503, ACCOUNT, get('/messages', key));
+    const problem = expectProblem(await api.ask(holder, 'GET /messages'), 503, 'unavailable');
     expect(JSON.stringify({ ...problem, type: '' })).not.toMatch(/sql|select|column|body|gone|\.[jt]s|\/|42703/i);
     await api.sql('ALTER TABLE sluice.messages RENAME COLUMN gone TO text');
   });

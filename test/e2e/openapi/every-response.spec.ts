@@ -161,11 +161,11 @@ describe('Every documented response', () => {
   it.each(['400', '401', '403', '404', '408', '413', '415', '429', '431'])('is received: %s', expectStatus);
 
   it('is received: 500', async () => {
-    await api.sql('ALTER FUNCTION sluice.take_hits RENAME TO gone');
+    await api.sql('ALTER TABLE sluice.rate_limits ADD CONSTRAINT broken CHECK (false) NOT VALID');
     try {
       await expectStatus('500');
     } finally {
-      await api.sql('ALTER FUNCTION sluice.gone RENAME TO take_hits');
+      await api.sql('ALTER TABLE sluice.rate_limits DROP CONSTRAINT broken');
     }
   });
 

@@ -8,7 +8,7 @@ import {
   type RedisClient,
   type RedisServers,
 } from '#platform/redis/connect-redis.js';
-import { isRedisUnavailable } from '#platform/redis/errors.js';
+import { isRedisUnavailable, whyUnavailable } from '#platform/redis/errors.js';
 import { QueueConnection } from '../queue-connection.js';
 import { RedisShard } from '../internals/redis/redis-shard.js';
 
@@ -110,7 +110,7 @@ export class RedisQueueConnection extends QueueConnection<RedisShard> {
   }
 
   asUnavailable(error: unknown): unknown {
-    return asUnavailable(error, isRedisUnavailable, 'Redis');
+    return asUnavailable(error, isRedisUnavailable, whyUnavailable(error));
   }
 
   async close(): Promise<void> {
