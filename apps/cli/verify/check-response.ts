@@ -16,7 +16,8 @@ export function checkResponse(
   response: ServiceResponse,
   { invalid, repeated }: { invalid: boolean; repeated: boolean },
 ): ResponseCheck {
-  const { status, body, isProblem, retryAfterMs, replayed } = response;
+  const { status, body, isProblem, isOfProxy, retryAfterMs, replayed } = response;
+  if (isOfProxy) return { outcome: 'unknown', error: null };
   const code = String(body?.code);
   const received = `A response was ${status}${body === null ? ' without JSON' : isProblem ? ` ${code}` : ''}`;
   const unless = (expected: boolean, error: string) => (expected ? null : `${received}${error}.`);

@@ -22,6 +22,8 @@ export interface ServiceResponse {
   /** Null when it is not JSON. */
   readonly body: Record<string, unknown> | null;
   readonly isProblem: boolean;
+  /** Whether it is the failure of a proxy: what Sluice sends has an `X-Request-Id`. */
+  readonly isOfProxy: boolean;
   readonly replayed: boolean;
   readonly retryAfterMs: number | null;
   readonly windows: readonly Window[];
@@ -74,6 +76,7 @@ export class Service {
       status,
       body: answered === null ? null : parse((await readAtMost(Readable.fromWeb(answered), MAX_BODY_BYTES)).toString()),
       isProblem: type.startsWith('application/problem+json'),
+      isOfProxy: status >= 500 && !headers.has('x-request-id'),
       replayed: headers.get('idempotent-replayed') === 'true',
       retryAfterMs: retryAfter !== null && /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1_000 : null,
       windows: windowsIn(headers.get('ratelimit') ?? ''),

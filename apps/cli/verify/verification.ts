@@ -218,7 +218,8 @@ export class Verification {
       return 0;
     }
     this.throttle.release(response);
-    this.note(`${response.status}${response.isProblem ? ` ${String(response.body?.code)}` : ''}`);
+    const { status, body, isProblem, isOfProxy } = response;
+    this.note(`${status}${isOfProxy ? ' not from Sluice' : isProblem ? ` ${String(body?.code)}` : ''}`);
     const { outcome, error } = checkResponse(response, { invalid, repeated });
     if (error !== null) this.unexpected.push(error);
     switch (outcome) {
