@@ -267,6 +267,13 @@ export default [
     tests: ['test/cli/mcp-input.spec.ts'],
   },
   {
+    what: 'a command says nothing while the service does not respond',
+    file: 'apps/cli/support/context.ts',
+    find: 'if (waitMs < NOTICEABLE_MS && performance.now() - begun < LONG_TRY_MS) return;',
+    replace: 'if (waitMs < NOTICEABLE_MS && begun >= 0) return;',
+    tests: ['apps/cli/support/context.spec.ts'],
+  },
+  {
     what: 'a folder as standard input is taken for an empty input',
     file: 'apps/cli/input/streams.ts',
     find: 'if (fstatSync(0).isDirectory())',

@@ -15,6 +15,8 @@ type ClientOptions = Omit<SluiceOptions, 'apiKey' | 'baseUrl'>;
 
 /** Shorter waits are not worth a line. */
 const NOTICEABLE_MS = 1_000;
+/** A try that fails after this time has itself been a wait: it got no response, or a proxy did not. */
+const LONG_TRY_MS = 5_000;
 const DEFAULT_BASE_URL = 'http://127.0.0.1:3000';
 
 /** What commands share. The options are known only when a command runs. */
@@ -66,11 +68,18 @@ export class Context {
 
   /** A client that says why nothing happens when it waits, and does not try for long: somebody is waiting for it. */
   clientWith(apiKey: string, options: ClientOptions = {}): Sluice {
+    const { fetch: send = networkFetch() } = options;
+    let begun = 0;
+    const fetch: typeof send = (...request) => {
+      begun = performance.now();
+      return send(...request);
+    };
     const onRetry = ({ error, waitMs }: Retry) => {
-      if (waitMs >= NOTICEABLE_MS) this.output.warn(`${reasonOf(error)} Trying again in ${duration(waitMs / 1_000)} …`);
+      if (waitMs < NOTICEABLE_MS && performance.now() - begun < LONG_TRY_MS) return;
+      this.output.warn(`${reasonOf(error)} Trying again in ${duration(waitMs / 1_000)} …`);
     };
     requireUsablePort(this.baseUrl, 'The address of the service');
-    return new Sluice({ maxTries: 3, onRetry, fetch: networkFetch(), ...options, apiKey, baseUrl: this.baseUrl });
+    return new Sluice({ maxTries: 3, onRetry, ...options, fetch, apiKey, baseUrl: this.baseUrl });
   }
 
   private keyFor(baseUrl: string, field: 'apiKey' | 'operatorKey', name: string, command: string): string {

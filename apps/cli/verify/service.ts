@@ -29,7 +29,7 @@ export interface ServiceResponse {
   readonly windows: readonly Window[];
 }
 
-const TIMEOUT_MS = 20_000;
+export const TIMEOUT_MS = 20_000;
 /** A page of its messages has less than a megabyte. */
 const MAX_BODY_BYTES = 16_777_216;
 

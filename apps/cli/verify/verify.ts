@@ -9,6 +9,7 @@ import { stopSignal } from '../support/signals.js';
 import { visible } from '../support/visible.js';
 import { Ledger } from './ledger.js';
 import { allKept, formatReport } from './report.js';
+import { reasonOf, TIMEOUT_MS } from './service.js';
 import { Verification, type Report } from './verification.js';
 
 /** Durations are in seconds. */
@@ -72,12 +73,12 @@ export async function verify(options: VerifyOptions, note: (line: string) => voi
 /** Checks the URL and the key before anything is sent. @returns the time of the service's clock */
 async function connect(url: string, apiKey: string): Promise<Date> {
   const request = networkFetch();
-  const response = await request(`${url}/messages?limit=1`, { headers: { authorization: `Bearer ${apiKey}` } }).catch(
-    (error: unknown) => {
-      const { cause } = error as { cause?: { code?: string } };
-      throw new UsageError(`${url} cannot be reached: ${cause?.code ?? String(error)}.`);
-    },
-  );
+  const response = await request(`${url}/messages?limit=1`, {
+    headers: { authorization: `Bearer ${apiKey}` },
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  }).catch((error: unknown) => {
+    throw new UsageError(`${url} cannot be reached: ${reasonOf(error)}.`);
+  });
   if (response.status === 401) throw new UsageError(`${url} does not know this API key.`);
   if (response.status === 403) throw new UsageError('The key needs the scope messages:read, to list what is stored.');
   if (response.status !== 200) {
