@@ -164,7 +164,7 @@ func (t *transport) try(ctx context.Context, c call, body []byte, result any) er
 		content = nil
 	}
 	if response.StatusCode < 200 || response.StatusCode >= 300 {
-		failure := errorOf(response, content)
+		failure := errorOf(response, content, c.method)
 		if failure.Status == http.StatusTooManyRequests {
 			t.pause.begin(failure)
 		}
@@ -177,10 +177,7 @@ func (t *transport) try(ctx context.Context, c call, body []byte, result any) er
 				fault = "is longer than any"
 			}
 			message := fmt.Sprintf("the response has the status %d, but %s of Sluice: check BaseURL and proxies", response.StatusCode, fault)
-			if c.method != http.MethodGet {
-				message += "; the outcome is unknown"
-			}
-			return &Error{Code: "unexpected_response", Message: message, Status: response.StatusCode, Cause: err}
+			return &Error{Code: "unexpected_response", Message: message + doubt(c.method), Status: response.StatusCode, Cause: err}
 		}
 	}
 	t.pause.succeeded(startedAt)
@@ -222,13 +219,24 @@ func causeOf(err error) error {
 	return err
 }
 
-func errorOf(response *http.Response, content []byte) *Error {
+// doubt is said of a request that may have been processed, although no response of Sluice says so.
+func doubt(method string) string {
+	if method == http.MethodGet {
+		return ""
+	}
+	return "; the outcome is unknown"
+}
+
+func errorOf(response *http.Response, content []byte, method string) *Error {
 	failure := &Error{
 		Code:       "unexpected_response",
 		Message:    fmt.Sprintf("the response has the status %d and is not from Sluice: check BaseURL and proxies", response.StatusCode),
 		Status:     response.StatusCode,
 		RequestID:  response.Header.Get("X-Request-Id"),
 		RetryAfter: retryAfter(response.Header.Get("Retry-After")),
+	}
+	if failure.Status >= 500 {
+		failure.Message += doubt(method)
 	}
 	var problem Problem
 	// Proxies answer with pages of their own.

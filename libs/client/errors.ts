@@ -110,6 +110,9 @@ const CLASSES: Readonly<Record<number, new (details: ErrorDetails) => SluiceErro
   429: RateLimitError,
 };
 
+/** What a response that is not from Sluice leaves open, except of a GET. */
+export const DOUBT = ' The outcome is unknown.';
+
 /** The error for a response of success that is not from Sluice. */
 export function unexpected(fault: string, status: number, cause?: unknown): ServerError {
   const message = `The response has the status ${status}, but ${fault}`;
@@ -117,14 +120,16 @@ export function unexpected(fault: string, status: number, cause?: unknown): Serv
 }
 
 /** The error that a response stands for. */
-export function errorOf(response: Response, body: string): SluiceError {
+export function errorOf(response: Response, body: string, method: string): SluiceError {
   const { status, headers } = response;
   const problem = problemIn(body);
   const Class = CLASSES[status] ?? (status >= 400 && status < 500 ? InvalidRequestError : ServerError);
   return new Class({
     message:
       problem?.detail ??
-      `The response has the status ${status} and is not from Sluice: check baseUrl (https?) and proxies.`,
+      `The response has the status ${status} and is not from Sluice: check baseUrl (https?) and proxies.${
+        status < 500 || method === 'GET' ? '' : DOUBT
+      }`,
     code: problem?.code ?? 'unexpected_response',
     status,
     requestId: headers.get('x-request-id') ?? problem?.requestId,

@@ -69,7 +69,7 @@ const RECONNECT_MS = 500;
 function bodyOf({ body, headers, status }: Response): ReadableStream<Uint8Array> {
   if (body && /^text\/event-stream\b/i.test(headers.get('content-type') ?? '')) return body;
   body?.cancel().catch(() => undefined);
-  throw unexpected('no event stream of Sluice: check baseUrl and proxies.', status);
+  throw unexpected('no event stream of Sluice: check baseUrl (https?) and proxies.', status);
 }
 
 /** The text of a body as it arrives; ends when the connection does. */

@@ -1,5 +1,5 @@
 import { objectIn, textOf } from './body.js';
-import { ConnectionError, errorOf, RateLimitError, SluiceError, unexpected } from './errors.js';
+import { ConnectionError, DOUBT, errorOf, RateLimitError, SluiceError, unexpected } from './errors.js';
 import { List } from './list.js';
 import { Pause } from './pause.js';
 import { readRateLimit, type RateLimit } from './rate-limit.js';
@@ -113,8 +113,11 @@ export class Transport {
         return objectIn(text ?? '', field) as T;
       } catch (cause) {
         const fault = text === null ? 'is longer than any' : 'not the JSON';
-        const doubt = method === 'GET' ? '' : ' The outcome is unknown.';
-        throw unexpected(`${fault} of Sluice: check baseUrl and proxies.${doubt}`, response.status, cause);
+        throw unexpected(
+          `${fault} of Sluice: check baseUrl (https?) and proxies.${method === 'GET' ? '' : DOUBT}`,
+          response.status,
+          cause,
+        );
       }
     });
   }
@@ -202,7 +205,7 @@ export class Transport {
           this.#pause.succeeded(startedAt);
           return result;
         }
-        const error = errorOf(response, (await textOf(response, sent.body)) ?? '');
+        const error = errorOf(response, (await textOf(response, sent.body)) ?? '', sent.method);
         if (error instanceof RateLimitError) this.#pause.begin(error);
         throw error;
       } catch (error) {

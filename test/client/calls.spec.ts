@@ -206,6 +206,24 @@ describe('A call of the client', () => {
       expect(server.received).toHaveLength(1);
     });
 
+    it.each([
+      ...([500, 502, 503, 504, 520] as const).map((status) => [status, 'DELETE', true] as const),
+      [507, 'DELETE', true],
+      [502, 'GET', false],
+      [404, 'DELETE', false],
+      [413, 'DELETE', false],
+    ] as const)(
+      'and says when the outcome is unknown: after %i of a proxy for a %s',
+      async (status, method, isUnknown) => {
+        server.url('/api-keys/key_1', (response) => response.writeHead(status).end('<h1>It failed.</h1>'));
+        server.url('/account', (response) => response.writeHead(status).end('<h1>It failed.</h1>'));
+        const { account } = client({ maxTries: 1 });
+        const error = await failure(method === 'GET' ? account.get() : account.keys.revoke('key_1'));
+        expect(error).toMatchObject({ status, code: 'unexpected_response' });
+        expect(error.message.endsWith(' The outcome is unknown.')).toBe(isUnknown);
+      },
+    );
+
     it('after a redirect, which would make a GET of a POST', async () => {
       server.url('/messages', json(301, {}, { location: '/elsewhere' }));
       server.url('/elsewhere', json(200, MESSAGE));

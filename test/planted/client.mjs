@@ -60,6 +60,13 @@ export default [
     tests: [CALLS],
   },
   {
+    what: 'the client does not say that the outcome is unknown when a proxy fails',
+    file: 'libs/client/errors.ts',
+    find: "status < 500 || method === 'GET' ? '' : DOUBT",
+    replace: "method === '' ? DOUBT : ''",
+    tests: [CALLS],
+  },
+  {
     what: 'Retry-After as a date is not honoured',
     file: 'libs/client/errors.ts',
     find: 'Math.ceil((at - Date.now()) / 1_000)',

@@ -210,7 +210,7 @@ class Transport:
             result = _result_of(call.get_method(), status, content, field)
             self._pause.succeeded(started_at)
             return result
-        error = _error_of(status, headers, content or b"")
+        error = _error_of(status, headers, content or b"", call.get_method())
         if isinstance(error, RateLimitError):
             self._pause.begin(error)
         raise error
@@ -287,12 +287,16 @@ def _result_of(method: str, status: int, content: Optional[bytes], field: Option
     except (ValueError, RecursionError) as error:
         cause = error
     fault = "is longer than any" if content is None else "not the JSON"
-    doubt = "" if method == "GET" else " The outcome is unknown."
-    message = f"The response has the status {status}, but {fault} of Sluice: check base_url and proxies.{doubt}"
+    message = f"The response has the status {status}, but {fault} of Sluice: check base_url and proxies.{_doubt(method)}"
     raise ServerError(message, "unexpected_response", status) from cause
 
 
-def _error_of(status: int, headers: Headers, content: bytes) -> SluiceError:
+def _doubt(method: str) -> str:
+    """What is said of a request that may have been processed, although no response of Sluice says so."""
+    return "" if method == "GET" else " The outcome is unknown."
+
+
+def _error_of(status: int, headers: Headers, content: bytes, method: str) -> SluiceError:
     try:
         problem = json.loads(content)
     except (ValueError, RecursionError):
@@ -305,7 +309,8 @@ def _error_of(status: int, headers: Headers, content: bytes) -> SluiceError:
     return class_of(status)(
         problem["detail"]
         if problem
-        else f"The response has the status {status} and is not from Sluice: check base_url and proxies.",
+        else f"The response has the status {status} and is not from Sluice: check base_url and proxies."
+        + (_doubt(method) if status >= 500 else ""),
         problem["code"] if problem else "unexpected_response",
         status,
         (problem or {}).get("requestId") or headers.get("X-Request-Id"),
