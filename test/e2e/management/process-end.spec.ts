@@ -63,7 +63,7 @@ describe('A process', () => {
 
   // Times that no busy machine stretches to the limit.
   it('is not killed when it is blocked for less than that, however often', async () => {
-    const ended = run(watched(`for (let n = 0; n < 14; n++) setTimeout(() => ${BLOCKED}, 500), n * 600);`, 6_000));
+    const ended = run(watched(`for (let n = 0; n < 14; n++) setTimeout(() => ${BLOCKED}, 500), n * 600);`, 3_000));
     expect(await text(child.stderr)).toBe('');
     expect(await ended).toEqual([0, null]);
   });
