@@ -41,7 +41,7 @@ describe('The lock of a folder', () => {
     ['something else', () => 'else'],
   ])('is free if it was taken by %s', async (_who, holder) => {
     const text = await holder();
-    if (text !== null) symlinkSync(String(text), file);
+    if (text !== null) symlinkSync(text, file);
     expect(await pass()).toBe('');
     expect(readdirSync(folder)).toEqual([]);
   });
