@@ -82,7 +82,8 @@ async function runInitdb(binaries: Binaries, runAs: RunAs, args: string[]): Prom
     );
   });
   if (code === 0) return;
-  const reason = /^initdb: error: (.*)$/m.exec(output)?.[1] ?? output.trim().split('\n').at(-1) ?? '';
+  // What follows the first error are its consequences.
+  const reason = /(?:^initdb: error|FATAL|PANIC): +(.*)$/m.exec(output)?.[1] ?? output.trim().split('\n').at(-1) ?? '';
   throw new UsageError(`PostgreSQL's data directory could not be created: ${reason || 'initdb was stopped'}.`);
 }
 

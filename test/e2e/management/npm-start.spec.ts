@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -92,5 +93,16 @@ describe('npm start', () => {
       `Port ${port} is in use: stop what uses it or set MANAGEMENT_PORT to another one.`,
     );
     taken.close();
+  });
+
+  it('does not start when there is no space for the data of PostgreSQL, and says so', () => {
+    const { status, stderr } = spawnSync('sh', ['-c', 'ulimit -f 100; exec node dist/apps/dev/main.js'], {
+      encoding: 'utf8',
+      env: { ...process.env, DATABASE_URL: '', DATA_DIR: join(folder, 'full'), PORT: '0' },
+    });
+    expect(status).toBe(1);
+    expect(stderr).toMatch(
+      /^PostgreSQL's data directory could not be created: could not write to file "pg_wal\/[^"]+": File too large\.$/m,
+    );
   });
 });
