@@ -1,9 +1,9 @@
 import { effect, signal } from '@preact/signals';
 import type { AcceptedMessage, Message, NewMessage } from '#client/index.js';
-import { apiKey } from './connection.js';
-import { latestOf } from './live.js';
-import { forgetPending } from './once.js';
-import { departures } from './session.js';
+import { apiKey } from './session/connection.js';
+import { latestOf } from './loading/live.js';
+import { forgetPending } from './loading/once.js';
+import { departures } from './session/session.js';
 
 const FIRST_TEXT = 'Hello, Sluice';
 const SHOWN = 5;

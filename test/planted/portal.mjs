@@ -1,10 +1,10 @@
-const SESSION = 'apps/portal/session.ts';
-const CONNECTION = 'apps/portal/connection.ts';
+const SESSION = 'apps/portal/session/session.ts';
+const CONNECTION = 'apps/portal/session/connection.ts';
 const DRAFT = 'apps/portal/draft.ts';
-const ONCE = 'apps/portal/once.ts';
-const ONCE_SPEC = 'apps/portal/once.spec.ts';
+const ONCE = 'apps/portal/loading/once.ts';
+const ONCE_SPEC = 'apps/portal/loading/once.spec.ts';
 const OPERATORS = 'apps/portal/operators/session.ts';
-const SPEC = 'apps/portal/session.spec.ts';
+const SPEC = 'apps/portal/session/session.spec.ts';
 const MESSAGE = 'apps/portal/views/messages/message.tsx';
 const PORTAL_SPEC = 'test/portal/portal.spec.ts';
 const FIND_SPEC = 'test/portal/find.spec.ts';
@@ -104,7 +104,7 @@ export default [
   },
   {
     what: 'a response takes back what another one has changed meanwhile',
-    file: 'apps/portal/ordered.ts',
+    file: 'apps/portal/loading/ordered.ts',
     find: 'if (known !== shown) return settle(load);',
     replace: '',
     tests: [SPEC],
@@ -195,14 +195,14 @@ export default [
   },
   {
     what: 'other tabs stay signed in',
-    file: 'apps/portal/session.ts',
+    file: 'apps/portal/session/session.ts',
     find: "    tell({ kind: 'out', key, isRefused: false });",
     replace: '',
     tests: [SPEC],
   },
   {
     what: 'a key is kept in the browser without being asked for',
-    file: 'apps/portal/session.ts',
+    file: 'apps/portal/session/session.ts',
     find: 'if (isKept.value && isKnown.value)',
     replace: 'if (isKnown.value)',
     tests: [SPEC],
@@ -223,7 +223,7 @@ export default [
   },
   {
     what: 'a page without storage does not work',
-    file: 'apps/portal/storage.ts',
+    file: 'apps/portal/session/storage.ts',
     find: '  } catch {\n    // It lasts as long as the page, then.\n  }',
     replace: '  } finally {\n    // It lasts as long as the page, then.\n  }',
     tests: [SPEC],
@@ -335,10 +335,10 @@ export default [
   },
   {
     what: 'a tab that is hidden holds a stream',
-    file: 'apps/portal/live.ts',
+    file: 'apps/portal/loading/live.ts',
     find: 'client === null || !isSeen.value ||',
     replace: 'client === null ||',
-    tests: ['apps/portal/live.spec.ts'],
+    tests: ['apps/portal/loading/live.spec.ts'],
   },
   {
     what: 'a session goes on after its key has expired',
@@ -349,44 +349,44 @@ export default [
   },
   {
     what: 'a late response closes the dialog that was opened next',
-    file: 'apps/portal/hooks.ts',
+    file: 'apps/portal/loading/hooks.ts',
     find: 'setOpened((last) => (last === opened ? null : last));',
     replace: 'setOpened(null);',
     tests: ['test/portal/late-responses.spec.ts'],
   },
   {
     what: 'what is typed while a form is saved is lost',
-    file: 'apps/portal/hooks.ts',
+    file: 'apps/portal/loading/hooks.ts',
     find: 'setEdited((last) => differing(last, shown));',
     replace: 'setEdited({});',
     tests: ['test/portal/forms.spec.ts'],
   },
   {
     what: 'a time that exists twice is one that is past',
-    file: 'apps/portal/local-time.ts',
+    file: 'apps/portal/text/local-time.ts',
     find: 'second !== undefined && first < now',
     replace: 'false',
     tests: ['test/portal/local-time.spec.ts'],
   },
   {
     what: 'a form sends what was not edited',
-    file: 'apps/portal/hooks.ts',
+    file: 'apps/portal/loading/hooks.ts',
     find: 'const changes = differing(edited, loaded);',
     replace: 'const changes = { ...loaded, ...edited };',
     tests: ['test/portal/forms.spec.ts'],
   },
   {
     what: 'a key that was signed out elsewhere is kept again',
-    file: 'apps/portal/session.ts',
+    file: 'apps/portal/session/session.ts',
     find: 'if (!word.isRefused) isKept.value = false;',
     replace: 'if (word.isRefused) isKept.value = false;',
-    tests: ['apps/portal/session.spec.ts'],
+    tests: ['apps/portal/session/session.spec.ts'],
   },
   {
     what: 'two tabs keep their keys in turn',
-    file: 'apps/portal/session.ts',
+    file: 'apps/portal/session/session.ts',
     find: 'else if (word.isKept) isKept.value = false;',
     replace: 'else if (word.isKept) isKept.value &&= true;',
-    tests: ['apps/portal/session.spec.ts'],
+    tests: ['apps/portal/session/session.spec.ts'],
   },
 ];

@@ -1,4 +1,4 @@
-import { nameHidden } from '../../apps/portal/hidden-characters.js';
+import { nameHidden } from '../../apps/portal/text/hidden-characters.js';
 
 describe('A text of others in the portal', () => {
   it.each([

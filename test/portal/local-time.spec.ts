@@ -1,4 +1,4 @@
-import { chosenTime, localTime } from '../../apps/portal/local-time.js';
+import { chosenTime, localTime } from '../../apps/portal/text/local-time.js';
 
 /** The offset of a zone, by its clocks. */
 function offsetsOf(timeZone: string): (at: number) => number {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Webhook } from 'standardwebhooks';
-import { snippet, VERIFY_SNIPPET, type Language } from '../../apps/portal/snippets.js';
+import { snippet, VERIFY_SNIPPET, type Language } from '../../apps/portal/text/snippets.js';
 import { accountForEach, sharedApi } from '../support/api.js';
 import { describeUnless } from '../support/skipping.js';
 

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { Action } from '../hooks.js';
+import type { Action } from '../loading/hooks.js';
 import { Button } from './button.js';
 import { Dialog } from './dialog.js';
 import { Problem } from './problem.js';

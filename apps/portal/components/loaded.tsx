@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { Resource } from '../hooks.js';
+import type { Resource } from '../loading/hooks.js';
 import { Skeleton } from './parts.js';
 import { Problem } from './problem.js';
 

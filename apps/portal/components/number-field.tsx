@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { formatNumber } from '../format.js';
+import { formatNumber } from '../text/format.js';
 import { Field } from './field.js';
 
 interface NumberFieldProps {

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { MessageStatus } from '#client/index.js';
-import { formatRelative, formatTime } from '../format.js';
-import { useNow } from '../hooks.js';
-import { takePlace } from '../places.js';
+import { formatRelative, formatTime } from '../text/format.js';
+import { useNow } from '../loading/hooks.js';
+import { takePlace } from '../navigation/places.js';
 import { CopyButton } from './button.js';
 import { Icon } from './icon.js';
 

@@ -1,6 +1,6 @@
 import { ConnectionError, SluiceError } from '#client/index.js';
-import { hasErrorPages, isForeign, outage, pause } from '../connection.js';
-import { formatMoment } from '../format.js';
+import { hasErrorPages, isForeign, outage, pause } from '../session/connection.js';
+import { formatMoment } from '../text/format.js';
 import { Button } from './button.js';
 import { Icon } from './icon.js';
 

@@ -5,7 +5,7 @@ import { Field } from '../components/field.js';
 import { Form } from '../components/form.js';
 import { Card } from '../components/parts.js';
 import { fieldError, Problem } from '../components/problem.js';
-import { useAction, useEdits } from '../hooks.js';
+import { useAction, useEdits } from '../loading/hooks.js';
 
 interface NameProps {
   readonly account: OperatorsAccount;

@@ -8,17 +8,17 @@ import { Loaded } from '../components/loaded.js';
 import { Badge, Card, Fact, Facts, Id, Page } from '../components/parts.js';
 import { fieldError, Problem } from '../components/problem.js';
 import { UsageHistory } from '../components/charts/usage-history.js';
-import { call } from '../connection.js';
-import { formatNumber, formatTime } from '../format.js';
-import { useAction, useEdits, useOpened, useResource } from '../hooks.js';
-import { href } from '../router.js';
+import { call } from '../session/connection.js';
+import { formatNumber, formatTime } from '../text/format.js';
+import { useAction, useEdits, useOpened, useResource } from '../loading/hooks.js';
+import { href } from '../navigation/router.js';
 import { NameCard } from './account-name.js';
 import { PlanBadge } from './accounts.js';
 import { DeleteDialog } from './delete-account.js';
 import { Keys } from './keys.js';
 import { LimitFields, limitsOf, typedLimits } from './limit-fields.js';
 import { allPlans } from './plans.js';
-import { nameHidden } from '../hidden-characters.js';
+import { nameHidden } from '../text/hidden-characters.js';
 
 export function AccountView({ id }: { id: string }) {
   const account = useResource(() => call((client) => client.admin.accounts.get(id)), [id]);

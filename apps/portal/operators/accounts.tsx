@@ -5,12 +5,12 @@ import { Field } from '../components/field.js';
 import { Form } from '../components/form.js';
 import { Loaded } from '../components/loaded.js';
 import { Badge, Empty, Page, Time } from '../components/parts.js';
-import { call } from '../connection.js';
-import { useList } from '../hooks.js';
-import { href, open, route } from '../router.js';
+import { call } from '../session/connection.js';
+import { useList } from '../loading/hooks.js';
+import { href, open, route } from '../navigation/router.js';
 import { CreateAccount } from './create-account.js';
 import { More } from './more.js';
-import { nameHidden } from '../hidden-characters.js';
+import { nameHidden } from '../text/hidden-characters.js';
 
 const PAGE_SIZE = 25;
 

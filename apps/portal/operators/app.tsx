@@ -5,7 +5,7 @@ import { Contained } from '../components/shell/contained.js';
 import { NotFound, Shell, type Place } from '../components/shell/shell.js';
 import { SignInForm } from '../components/welcome/sign-in-form.js';
 import { Welcome } from '../components/welcome/welcome.js';
-import { href, replace, route } from '../router.js';
+import { href, replace, route } from '../navigation/router.js';
 import { AccountView } from './account.js';
 import { AccountsView } from './accounts.js';
 import { AuditView } from './audit.js';

@@ -2,10 +2,10 @@ import type { AuditEntry } from '#client/index.js';
 import { Button } from '../components/button.js';
 import { Loaded } from '../components/loaded.js';
 import { Empty, Fact, Page, Time } from '../components/parts.js';
-import { call } from '../connection.js';
-import { nameHidden } from '../hidden-characters.js';
-import { useList } from '../hooks.js';
-import { href } from '../router.js';
+import { call } from '../session/connection.js';
+import { nameHidden } from '../text/hidden-characters.js';
+import { useList } from '../loading/hooks.js';
+import { href } from '../navigation/router.js';
 import { More } from './more.js';
 
 export function AuditView() {

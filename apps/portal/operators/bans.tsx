@@ -4,11 +4,11 @@ import { Button } from '../components/button.js';
 import { Loaded } from '../components/loaded.js';
 import { Empty, Fact, Id, Page, Time } from '../components/parts.js';
 import { Problem } from '../components/problem.js';
-import { call } from '../connection.js';
-import { useAction, useList } from '../hooks.js';
-import { href } from '../router.js';
+import { call } from '../session/connection.js';
+import { useAction, useList } from '../loading/hooks.js';
+import { href } from '../navigation/router.js';
 import { More } from './more.js';
-import { nameHidden } from '../hidden-characters.js';
+import { nameHidden } from '../text/hidden-characters.js';
 
 export function BansView() {
   const bans = useList((cursor) => call((client) => client.admin.bans.list({ cursor }).page()), []);

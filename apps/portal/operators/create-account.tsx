@@ -5,10 +5,10 @@ import { Dialog } from '../components/dialog.js';
 import { Field } from '../components/field.js';
 import { Form } from '../components/form.js';
 import { fieldError, Problem } from '../components/problem.js';
-import { showFirstKey } from '../issued.js';
-import { call } from '../connection.js';
-import { useAction, useOpened, useResource } from '../hooks.js';
-import { href, opener } from '../router.js';
+import { showFirstKey } from '../session/issued.js';
+import { call } from '../session/connection.js';
+import { useAction, useOpened, useResource } from '../loading/hooks.js';
+import { href, opener } from '../navigation/router.js';
 import { allPlans } from './plans.js';
 
 /** Creates an account, and shows its first key this once. */

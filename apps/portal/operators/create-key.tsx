@@ -1,9 +1,9 @@
 import { Button } from '../components/button.js';
 import { CreateKeyDialog } from '../components/keys/create-key.js';
-import { showOnce } from '../issued.js';
+import { showOnce } from '../session/issued.js';
 import { SCOPES } from '../components/keys/key-row.js';
-import { call } from '../connection.js';
-import { useOpened } from '../hooks.js';
+import { call } from '../session/connection.js';
+import { useOpened } from '../loading/hooks.js';
 
 const HINT = 'Give it to the owner of the account, by a way that nobody else reads.';
 

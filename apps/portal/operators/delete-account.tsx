@@ -6,10 +6,10 @@ import { Dialog } from '../components/dialog.js';
 import { Field } from '../components/field.js';
 import { Form } from '../components/form.js';
 import { Problem } from '../components/problem.js';
-import { call } from '../connection.js';
-import { nameHidden } from '../hidden-characters.js';
-import { useAction } from '../hooks.js';
-import { href, opener } from '../router.js';
+import { call } from '../session/connection.js';
+import { nameHidden } from '../text/hidden-characters.js';
+import { useAction } from '../loading/hooks.js';
+import { href, opener } from '../navigation/router.js';
 
 /** Deletes an account once its name is typed. */
 export function DeleteDialog({ account: { id, name }, onClose }: { account: OperatorsAccount; onClose: () => void }) {

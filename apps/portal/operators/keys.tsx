@@ -5,14 +5,14 @@ import { ConfirmDialog } from '../components/confirm-dialog.js';
 import { KeyRow } from '../components/keys/key-row.js';
 import { Badge, Skeleton } from '../components/parts.js';
 import { Problem } from '../components/problem.js';
-import { call } from '../connection.js';
-import { formatMoment } from '../format.js';
-import { useAction, useList, useOpened, useResource } from '../hooks.js';
+import { call } from '../session/connection.js';
+import { formatMoment } from '../text/format.js';
+import { useAction, useList, useOpened, useResource } from '../loading/hooks.js';
 import { CreateKeyButton } from './create-key.js';
 import { LiftButton } from './bans.js';
 import { More } from './more.js';
 import { PortalLinkButton } from './portal-link.js';
-import { nameHidden } from '../hidden-characters.js';
+import { nameHidden } from '../text/hidden-characters.js';
 
 /** The keys of an account, with their bans. */
 export function Keys({ accountId }: { accountId: string }) {

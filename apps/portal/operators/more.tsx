@@ -1,6 +1,6 @@
 import { Button } from '../components/button.js';
 import { Problem } from '../components/problem.js';
-import type { ListResource } from '../hooks.js';
+import type { ListResource } from '../loading/hooks.js';
 
 /** Below a list: the button for its next page. */
 export function More({ list: { data, more } }: { list: Pick<ListResource<unknown>, 'data' | 'more'> }) {

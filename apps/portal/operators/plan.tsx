@@ -10,10 +10,10 @@ import { Loaded } from '../components/loaded.js';
 import { NumberField, wholeNumber } from '../components/number-field.js';
 import { Card, Page } from '../components/parts.js';
 import { fieldError, Problem } from '../components/problem.js';
-import { call } from '../connection.js';
-import { count } from '../format.js';
-import { useAction, useEdits, useOpened, useResource } from '../hooks.js';
-import { href, opener, replace } from '../router.js';
+import { call } from '../session/connection.js';
+import { count } from '../text/format.js';
+import { useAction, useEdits, useOpened, useResource } from '../loading/hooks.js';
+import { href, opener, replace } from '../navigation/router.js';
 import { LimitFields, limitsOf, typedLimits } from './limit-fields.js';
 
 const BACK = { label: 'Plans', to: href('plans') };

@@ -1,10 +1,10 @@
 import type { Plan } from '#client/index.js';
 import { Loaded } from '../components/loaded.js';
 import { Page } from '../components/parts.js';
-import { call } from '../connection.js';
-import { formatBytes, formatNumber } from '../format.js';
-import { useResource } from '../hooks.js';
-import { href } from '../router.js';
+import { call } from '../session/connection.js';
+import { formatBytes, formatNumber } from '../text/format.js';
+import { useResource } from '../loading/hooks.js';
+import { href } from '../navigation/router.js';
 import { allOf } from './keys.js';
 
 /** Takes the place of a name in an address, and is none. */

@@ -4,12 +4,12 @@ import { Button } from '../components/button.js';
 import { Choice } from '../components/choice.js';
 import { Dialog } from '../components/dialog.js';
 import { Form } from '../components/form.js';
-import { showOnce } from '../issued.js';
+import { showOnce } from '../session/issued.js';
 import { ScopesField } from '../components/keys/scopes-field.js';
 import { Problem } from '../components/problem.js';
-import { call } from '../connection.js';
-import { formatTime } from '../format.js';
-import { useAction, useOpened } from '../hooks.js';
+import { call } from '../session/connection.js';
+import { formatTime } from '../text/format.js';
+import { useAction, useOpened } from '../loading/hooks.js';
 
 /** The portal has no page for `messages:consume`. */
 const OFFERED: readonly Scope[] = ['messages:read', 'messages:send', 'account:manage'];

@@ -1,9 +1,9 @@
 import { Icon } from '../components/icon.js';
 import { Loaded } from '../components/loaded.js';
 import { Badge, Card, Fact, Facts, Figure, Page } from '../components/parts.js';
-import { call } from '../connection.js';
-import { formatDuration, formatNumber, formatUpTo } from '../format.js';
-import { useRefresh, useResource } from '../hooks.js';
+import { call } from '../session/connection.js';
+import { formatDuration, formatNumber, formatUpTo } from '../text/format.js';
+import { useRefresh, useResource } from '../loading/hooks.js';
 import { readQueue, type Readiness, type Samples } from './metrics.js';
 
 /** The process queries the database no more often. */

@@ -1,7 +1,7 @@
 import { effect, signal } from '@preact/signals';
 import type { Sluice } from '#client/index.js';
-import { apiKey, beginSession, call, connect, endSession, notice, SessionEndedError } from '../connection.js';
-import { recall, remember } from '../storage.js';
+import { apiKey, beginSession, call, connect, endSession, notice, SessionEndedError } from '../session/connection.js';
+import { recall, remember } from '../session/storage.js';
 
 const STORED = 'sluice.operators-key';
 

@@ -8,13 +8,13 @@ import { CreateKeyDialog } from '../components/keys/create-key.js';
 import { KeyRow, SCOPES } from '../components/keys/key-row.js';
 import { Loaded } from '../components/loaded.js';
 import { Badge, Empty, Page } from '../components/parts.js';
-import { call } from '../connection.js';
-import { formatTime } from '../format.js';
-import { useAction, useOpened, useResource } from '../hooks.js';
-import { href, route } from '../router.js';
-import { showOnce } from '../issued.js';
-import { can, ownKeyId, rotateKey, signOut } from '../session.js';
-import { nameHidden } from '../hidden-characters.js';
+import { call } from '../session/connection.js';
+import { formatTime } from '../text/format.js';
+import { useAction, useOpened, useResource } from '../loading/hooks.js';
+import { href, route } from '../navigation/router.js';
+import { showOnce } from '../session/issued.js';
+import { can, ownKeyId, rotateKey, signOut } from '../session/session.js';
+import { nameHidden } from '../text/hidden-characters.js';
 
 const GRACES = [
   { label: 'At once', value: 0 },

@@ -9,15 +9,15 @@ import { fieldsLine, MESSAGE_FIELDS, MessageFields, metadataProblem } from '../c
 import { DeliveryWarning } from '../components/settings/delivery-warning.js';
 import { Card, Page, Status } from '../components/parts.js';
 import { fieldError, Problem } from '../components/problem.js';
-import { apiKey, call, pause } from '../connection.js';
+import { apiKey, call, pause } from '../session/connection.js';
 import { addSent, advanceSent, deliverAt, fieldsOfDraft, sent, text, type Sent } from '../draft.js';
-import { byteLength, formatMilliseconds, formatNumber, formatTime, previewOf } from '../format.js';
-import { useAction } from '../hooks.js';
-import { liveState, useMessageEvents } from '../live.js';
-import { chosenTime, localTime } from '../local-time.js';
-import { mayBeDone, once } from '../once.js';
-import { href } from '../router.js';
-import { account, can } from '../session.js';
+import { byteLength, formatMilliseconds, formatNumber, formatTime, previewOf } from '../text/format.js';
+import { useAction } from '../loading/hooks.js';
+import { liveState, useMessageEvents } from '../loading/live.js';
+import { chosenTime, localTime } from '../text/local-time.js';
+import { mayBeDone, once } from '../loading/once.js';
+import { href } from '../navigation/router.js';
+import { account, can } from '../session/session.js';
 
 const MAX_BYTES = 262_144;
 const MAX_DELAY_DAYS = 30;

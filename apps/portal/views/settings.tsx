@@ -8,10 +8,10 @@ import { fieldError, Problem } from '../components/problem.js';
 import { DeliveryCard } from '../components/settings/delivery-card.js';
 import { Pausing } from '../components/shell/paused.js';
 import { KeepSignedIn } from '../components/welcome/keep-signed-in.js';
-import { pause } from '../connection.js';
-import { formatTime } from '../format.js';
-import { useAction, useEdits, useResource } from '../hooks.js';
-import { account, changeAccount, isKept, keepSignedIn, loadAccount } from '../session.js';
+import { pause } from '../session/connection.js';
+import { formatTime } from '../text/format.js';
+import { useAction, useEdits, useResource } from '../loading/hooks.js';
+import { account, changeAccount, isKept, keepSignedIn, loadAccount } from '../session/session.js';
 
 export function SettingsView() {
   const loaded = useResource(loadAccount, []);

@@ -7,10 +7,10 @@ import { NumberField, wholeNumber } from '../components/number-field.js';
 import { Card, Page } from '../components/parts.js';
 import { Problem } from '../components/problem.js';
 import { Timeline } from '../components/charts/timeline.js';
-import { call, pause } from '../connection.js';
-import { count, formatDuration, formatNumber } from '../format.js';
-import { useAction } from '../hooks.js';
-import { account } from '../session.js';
+import { call, pause } from '../session/connection.js';
+import { count, formatDuration, formatNumber } from '../text/format.js';
+import { useAction } from '../loading/hooks.js';
+import { account } from '../session/session.js';
 
 const MINUTE_MS = 60_000;
 /** What one request may ask for. */

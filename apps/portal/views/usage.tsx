@@ -5,12 +5,12 @@ import { Badge, Card, Figure, Page, Skeleton, Time } from '../components/parts.j
 import { Problem } from '../components/problem.js';
 import { Ring } from '../components/charts/meter.js';
 import { UsageHistory } from '../components/charts/usage-history.js';
-import { call, pause, rateLimit } from '../connection.js';
-import { formatBytes, formatMoment, formatDuration, formatNumber, formatUpTo } from '../format.js';
-import { useNow, useRefresh, useResource } from '../hooks.js';
-import { href } from '../router.js';
-import { account, can, withAccount } from '../session.js';
-import { nameHidden } from '../hidden-characters.js';
+import { call, pause, rateLimit } from '../session/connection.js';
+import { formatBytes, formatMoment, formatDuration, formatNumber, formatUpTo } from '../text/format.js';
+import { useNow, useRefresh, useResource } from '../loading/hooks.js';
+import { href } from '../navigation/router.js';
+import { account, can, withAccount } from '../session/session.js';
+import { nameHidden } from '../text/hidden-characters.js';
 
 /** Each look costs two requests of the plan. */
 const REFRESH_MS = 60_000;

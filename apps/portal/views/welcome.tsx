@@ -7,11 +7,11 @@ import { fieldError, Problem } from '../components/problem.js';
 import { SignInForm } from '../components/welcome/sign-in-form.js';
 import { KeepSignedIn } from '../components/welcome/keep-signed-in.js';
 import { Welcome } from '../components/welcome/welcome.js';
-import { BASE_URL, notice } from '../connection.js';
-import { useAction } from '../hooks.js';
-import { href, replace, route } from '../router.js';
-import { isSignUpOpen, signIn, signUp } from '../session.js';
-import { signUpSnippet } from '../snippets.js';
+import { BASE_URL, notice } from '../session/connection.js';
+import { useAction } from '../loading/hooks.js';
+import { href, replace, route } from '../navigation/router.js';
+import { isSignUpOpen, signIn, signUp } from '../session/session.js';
+import { signUpSnippet } from '../text/snippets.js';
 
 export function WelcomeView() {
   const [place = 'sign-up'] = route.value.path;

@@ -1,7 +1,7 @@
 import type { UsagePeriod } from '#client/index.js';
 import type { ComponentChildren } from 'preact';
-import { formatBytes, formatDay, formatHour, formatNumber, ZONE } from '../../format.js';
-import { href, open } from '../../router.js';
+import { formatBytes, formatDay, formatHour, formatNumber, ZONE } from '../../text/format.js';
+import { href, open } from '../../navigation/router.js';
 
 interface HistoryChartProps {
   readonly by: 'hour' | 'day';

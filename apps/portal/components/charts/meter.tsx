@@ -1,4 +1,4 @@
-import { formatNumber } from '../../format.js';
+import { formatNumber } from '../../text/format.js';
 
 interface MeterProps {
   readonly label: string;

@@ -1,4 +1,4 @@
-import { formatDuration, formatNumber } from '../../format.js';
+import { formatDuration, formatNumber } from '../../text/format.js';
 
 interface TimelineProps {
   readonly requests: readonly { readonly at: number; readonly admitted: boolean }[];

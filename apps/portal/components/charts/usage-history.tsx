@@ -4,8 +4,8 @@ import { Choice } from '../choice.js';
 import { HistoryChart } from './history-chart.js';
 import { Card, Skeleton } from '../parts.js';
 import { Problem } from '../problem.js';
-import { call } from '../../connection.js';
-import { useResource } from '../../hooks.js';
+import { call } from '../../session/connection.js';
+import { useResource } from '../../loading/hooks.js';
 
 const HOUR_MS = 3_600_000;
 

@@ -1,5 +1,5 @@
 import { effect, signal } from '@preact/signals';
-import { recall, remember } from '../../storage.js';
+import { recall, remember } from '../../session/storage.js';
 
 const STORED = 'sluice.keys';
 

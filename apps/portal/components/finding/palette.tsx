@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
-import { chosenTime } from '../../local-time.js';
-import { formatTime } from '../../format.js';
-import { hrefOf, idIn } from '../../finding.js';
-import { href, open } from '../../router.js';
-import { can } from '../../session.js';
+import { chosenTime } from '../../text/local-time.js';
+import { formatTime } from '../../text/format.js';
+import { hrefOf, idIn } from '../../navigation/finding.js';
+import { href, open } from '../../navigation/router.js';
+import { can } from '../../session/session.js';
 import { Dialog } from '../dialog.js';
 import { Field } from '../field.js';
 import type { Place } from '../shell/shell.js';

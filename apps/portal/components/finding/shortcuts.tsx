@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks';
-import { hrefOf, idIn } from '../../finding.js';
-import { useOpened } from '../../hooks.js';
-import { open as openView, route } from '../../router.js';
+import { hrefOf, idIn } from '../../navigation/finding.js';
+import { useOpened } from '../../loading/hooks.js';
+import { open as openView, route } from '../../navigation/router.js';
 import { Dialog } from '../dialog.js';
 import { Icon } from '../icon.js';
 import { Fact, Facts } from '../parts.js';

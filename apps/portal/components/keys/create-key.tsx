@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { NewApiKey, NewApiKeyInput, Scope } from '#client/index.js';
-import { useAction } from '../../hooks.js';
+import { useAction } from '../../loading/hooks.js';
 import { Button } from '../button.js';
 import { Choice } from '../choice.js';
 import { Dialog } from '../dialog.js';

@@ -1,5 +1,5 @@
-import { useUnloadWarning } from '../../hooks.js';
-import { firstKey } from '../../session.js';
+import { useUnloadWarning } from '../../loading/hooks.js';
+import { firstKey } from '../../session/session.js';
 import { Secret } from './secret-value.js';
 
 /** On every view, until the visitor has stored it. */

@@ -1,5 +1,5 @@
-import { useUnloadWarning } from '../../hooks.js';
-import { issued, type Issued } from '../../issued.js';
+import { useUnloadWarning } from '../../loading/hooks.js';
+import { issued, type Issued } from '../../session/issued.js';
 import { CopyButton } from '../button.js';
 import { Dialog } from '../dialog.js';
 import { Secret } from './secret-value.js';

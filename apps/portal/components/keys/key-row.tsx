@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import type { ApiKey, Scope } from '#client/index.js';
-import { formatDate, formatMoment } from '../../format.js';
-import { useNow } from '../../hooks.js';
+import { formatDate, formatMoment } from '../../text/format.js';
+import { useNow } from '../../loading/hooks.js';
 import { Badge, Fact, Time } from '../parts.js';
-import { nameHidden } from '../../hidden-characters.js';
+import { nameHidden } from '../../text/hidden-characters.js';
 
 const DAY_MS = 86_400_000;
 const SOON_MS = 7 * DAY_MS;

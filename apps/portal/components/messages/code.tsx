@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import { BASE_URL } from '../../connection.js';
-import { COMMANDS, LANGUAGES, snippet, type Language } from '../../snippets.js';
+import { BASE_URL } from '../../session/connection.js';
+import { COMMANDS, LANGUAGES, snippet, type Language } from '../../text/snippets.js';
 import { CopyButton } from '../button.js';
 
 /** In the place of a key that is copied. */

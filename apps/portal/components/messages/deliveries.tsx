@@ -1,8 +1,8 @@
 import type { EndpointDelivery, MessageDelivery } from '#client/index.js';
-import { count, formatMilliseconds, formatMoment } from '../../format.js';
-import { nameHidden } from '../../hidden-characters.js';
-import { href } from '../../router.js';
-import { can } from '../../session.js';
+import { count, formatMilliseconds, formatMoment } from '../../text/format.js';
+import { nameHidden } from '../../text/hidden-characters.js';
+import { href } from '../../navigation/router.js';
+import { can } from '../../session/session.js';
 import { Badge, Card, Time } from '../parts.js';
 
 interface Named {

@@ -1,4 +1,4 @@
-import { liveState, type LiveState } from '../../live.js';
+import { liveState, type LiveState } from '../../loading/live.js';
 
 const TEXTS: Readonly<Record<LiveState, string>> = {
   off: 'No live updates',

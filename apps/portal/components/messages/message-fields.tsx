@@ -1,8 +1,8 @@
 import { useRef } from 'preact/hooks';
 import type { Message } from '#client/index.js';
 import { metadata, orderingKey, type } from '../../draft.js';
-import { beginning } from '../../format.js';
-import { nameHidden } from '../../hidden-characters.js';
+import { beginning } from '../../text/format.js';
+import { nameHidden } from '../../text/hidden-characters.js';
 import { Button, IconButton } from '../button.js';
 import { Field } from '../field.js';
 import { Card, Fact, Facts } from '../parts.js';

@@ -1,10 +1,10 @@
 import { SluiceError, type DeliveryMode } from '#client/index.js';
-import { apiKey, BASE_URL } from '../../connection.js';
-import { loadEndpoints } from '../../endpoints.js';
-import { useResource } from '../../hooks.js';
-import { href } from '../../router.js';
-import { can } from '../../session.js';
-import { endpointSnippet, leaseSnippet } from '../../snippets.js';
+import { apiKey, BASE_URL } from '../../session/connection.js';
+import { loadEndpoints } from '../../loading/endpoints.js';
+import { useResource } from '../../loading/hooks.js';
+import { href } from '../../navigation/router.js';
+import { can } from '../../session/session.js';
+import { endpointSnippet, leaseSnippet } from '../../text/snippets.js';
 import { Icon } from '../icon.js';
 import { Command } from '../messages/command.js';
 

@@ -1,6 +1,6 @@
-import { clockAhead, isForeign, lookAgain, outage, pause, type Pause } from '../../connection.js';
-import { formatDuration, formatMoment } from '../../format.js';
-import { useNow } from '../../hooks.js';
+import { clockAhead, isForeign, lookAgain, outage, pause, type Pause } from '../../session/connection.js';
+import { formatDuration, formatMoment } from '../../text/format.js';
+import { useNow } from '../../loading/hooks.js';
 import { Button } from '../button.js';
 import { Icon } from '../icon.js';
 import { sentenceOf } from '../problem.js';

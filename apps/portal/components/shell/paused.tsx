@@ -3,9 +3,9 @@ import { Button } from '../button.js';
 import { Icon } from '../icon.js';
 import { Badge, Card } from '../parts.js';
 import { Problem } from '../problem.js';
-import { pause as refusal } from '../../connection.js';
-import { useAction } from '../../hooks.js';
-import { account, changeAccount } from '../../session.js';
+import { pause as refusal } from '../../session/connection.js';
+import { useAction } from '../../loading/hooks.js';
+import { account, changeAccount } from '../../session/session.js';
 
 function usePausing() {
   return useAction(async (paused: boolean) => {

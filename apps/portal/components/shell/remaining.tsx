@@ -1,6 +1,6 @@
-import { rateLimit } from '../../connection.js';
-import { formatNumber } from '../../format.js';
-import { useNow } from '../../hooks.js';
+import { rateLimit } from '../../session/connection.js';
+import { formatNumber } from '../../text/format.js';
+import { useNow } from '../../loading/hooks.js';
 import { Meter } from '../charts/meter.js';
 
 /** What is used of the minute, as the last response said. */

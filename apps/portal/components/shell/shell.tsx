@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { nameHidden } from '../../hidden-characters.js';
-import { href, route } from '../../router.js';
+import { nameHidden } from '../../text/hidden-characters.js';
+import { href, route } from '../../navigation/router.js';
 import { Banners } from './banners.js';
 import { IconButton } from '../button.js';
 import { Icon, type IconName } from '../icon.js';

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { isKeyRefused, notice } from '../../connection.js';
-import { useAction } from '../../hooks.js';
+import { isKeyRefused, notice } from '../../session/connection.js';
+import { useAction } from '../../loading/hooks.js';
 import { Button } from '../button.js';
 import { Field } from '../field.js';
 import { Form } from '../form.js';

@@ -6,11 +6,11 @@ import { DeliveryFacts } from '../../components/messages/deliveries.js';
 import { Loaded } from '../../components/loaded.js';
 import { Card } from '../../components/parts.js';
 import { Problem } from '../../components/problem.js';
-import { call } from '../../connection.js';
-import { formatNumber } from '../../format.js';
-import { useList } from '../../hooks.js';
-import { href } from '../../router.js';
-import { can } from '../../session.js';
+import { call } from '../../session/connection.js';
+import { formatNumber } from '../../text/format.js';
+import { useList } from '../../loading/hooks.js';
+import { href } from '../../navigation/router.js';
+import { can } from '../../session/session.js';
 
 const PAGE_SIZE = 20;
 

@@ -14,7 +14,7 @@ import {
 import { Form } from '../../components/form.js';
 import { NumberField, wholeNumber } from '../../components/number-field.js';
 import { fieldError, Problem } from '../../components/problem.js';
-import { useAction, useEdits } from '../../hooks.js';
+import { useAction, useEdits } from '../../loading/hooks.js';
 
 interface Props {
   readonly endpoint: Endpoint;

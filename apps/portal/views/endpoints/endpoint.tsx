@@ -8,17 +8,17 @@ import { Loaded } from '../../components/loaded.js';
 import { endpointName } from '../../components/messages/deliveries.js';
 import { Badge, Card, Fact, Facts, Id, Page } from '../../components/parts.js';
 import { Problem } from '../../components/problem.js';
-import { call } from '../../connection.js';
-import { count, formatMilliseconds, formatTime } from '../../format.js';
-import { useAction, useOpened, useResource } from '../../hooks.js';
-import { href, opener, replace } from '../../router.js';
-import { showOnce } from '../../issued.js';
-import { VERIFY_SNIPPET } from '../../snippets.js';
+import { call } from '../../session/connection.js';
+import { count, formatMilliseconds, formatTime } from '../../text/format.js';
+import { useAction, useOpened, useResource } from '../../loading/hooks.js';
+import { href, opener, replace } from '../../navigation/router.js';
+import { showOnce } from '../../session/issued.js';
+import { VERIFY_SNIPPET } from '../../text/snippets.js';
 import { NOTHING_TO_REPLAY } from '../messages/works.js';
 import { EndpointDeliveries } from './endpoint-deliveries.js';
 import { EndpointSettingsDialog } from './endpoint-settings.js';
 import { EndpointState } from './endpoints.js';
-import { nameHidden } from '../../hidden-characters.js';
+import { nameHidden } from '../../text/hidden-characters.js';
 
 const HOUR_MS = 3_600_000;
 /** For how long both secrets sign, so that receivers can change theirs. */

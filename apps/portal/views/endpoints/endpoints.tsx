@@ -14,14 +14,14 @@ import { Form } from '../../components/form.js';
 import { Icon } from '../../components/icon.js';
 import { Badge, Empty, Page, Skeleton, Time } from '../../components/parts.js';
 import { Problem } from '../../components/problem.js';
-import { call } from '../../connection.js';
-import { loadEndpoints } from '../../endpoints.js';
-import { useAction, useOpened, useResource } from '../../hooks.js';
-import { href } from '../../router.js';
-import { showOnce } from '../../issued.js';
-import { account, withAccount } from '../../session.js';
-import { VERIFY_SNIPPET } from '../../snippets.js';
-import { nameHidden } from '../../hidden-characters.js';
+import { call } from '../../session/connection.js';
+import { loadEndpoints } from '../../loading/endpoints.js';
+import { useAction, useOpened, useResource } from '../../loading/hooks.js';
+import { href } from '../../navigation/router.js';
+import { showOnce } from '../../session/issued.js';
+import { account, withAccount } from '../../session/session.js';
+import { VERIFY_SNIPPET } from '../../text/snippets.js';
+import { nameHidden } from '../../text/hidden-characters.js';
 
 export function EndpointsView() {
   const endpoints = useResource(() => withAccount(loadEndpoints), []);

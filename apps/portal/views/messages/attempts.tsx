@@ -3,8 +3,8 @@ import type { Attempt, Message, MessageDelivery } from '#client/index.js';
 import { Button } from '../../components/button.js';
 import { endpointName, EndpointLink, reasonText, retryText } from '../../components/messages/deliveries.js';
 import { Badge, Time, type Tone } from '../../components/parts.js';
-import { formatMilliseconds, formatNumber } from '../../format.js';
-import { nameHidden } from '../../hidden-characters.js';
+import { formatMilliseconds, formatNumber } from '../../text/format.js';
+import { nameHidden } from '../../text/hidden-characters.js';
 
 /** A message that was often retried can have many more. */
 const SHOWN_ATTEMPTS = 20;

@@ -1,8 +1,8 @@
 import { useRef, useState } from 'preact/hooks';
 import { Button, CopyButton } from '../../components/button.js';
 import { Card } from '../../components/parts.js';
-import { beginning, byteLength, formatBytes } from '../../format.js';
-import { nameHidden } from '../../hidden-characters.js';
+import { beginning, byteLength, formatBytes } from '../../text/format.js';
+import { nameHidden } from '../../text/hidden-characters.js';
 import { prettyJson, type Token } from './json.js';
 
 /** More makes browsers slow, and nobody reads it. */

@@ -4,12 +4,12 @@ import { Field } from '../../components/field.js';
 import { endpointName } from '../../components/messages/deliveries.js';
 import { Form } from '../../components/form.js';
 import { Problem } from '../../components/problem.js';
-import { loadEndpoints } from '../../endpoints.js';
-import { hrefOf, idIn } from '../../finding.js';
-import { useResource } from '../../hooks.js';
-import { chosenTime, LAST_TIME, localTime } from '../../local-time.js';
-import { href, open } from '../../router.js';
-import { can } from '../../session.js';
+import { loadEndpoints } from '../../loading/endpoints.js';
+import { hrefOf, idIn } from '../../navigation/finding.js';
+import { useResource } from '../../loading/hooks.js';
+import { chosenTime, LAST_TIME, localTime } from '../../text/local-time.js';
+import { href, open } from '../../navigation/router.js';
+import { can } from '../../session/session.js';
 import { isFiltering, statusesFor, type Filter } from './filter.js';
 
 /** The filter is part of the address, so that it can be linked and gone back from. */

@@ -1,7 +1,7 @@
 import type { Message, MessageFilter, MessageStatus, Page } from '#client/index.js';
-import { formatMoment } from '../../format.js';
-import { nameHidden } from '../../hidden-characters.js';
-import { newest } from '../../live.js';
+import { formatMoment } from '../../text/format.js';
+import { nameHidden } from '../../text/hidden-characters.js';
+import { newest } from '../../loading/live.js';
 
 /** Includes the messages that have arrived since the page was loaded. */
 const MAX_ROWS = 200;

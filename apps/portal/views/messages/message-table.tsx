@@ -1,8 +1,8 @@
 import type { Message } from '#client/index.js';
 import { fieldsLine } from '../../components/messages/message-fields.js';
 import { Status, Time } from '../../components/parts.js';
-import { previewOf } from '../../format.js';
-import { href } from '../../router.js';
+import { previewOf } from '../../text/format.js';
+import { href } from '../../navigation/router.js';
 import type { Selection } from './selection.js';
 
 interface MessageTableProps {

@@ -3,10 +3,10 @@ import { announce } from '../../components/announcer.js';
 import { Button, CopyButton } from '../../components/button.js';
 import { ConfirmDialog } from '../../components/confirm-dialog.js';
 import { Card } from '../../components/parts.js';
-import { BASE_URL, call } from '../../connection.js';
-import { useAction, useOpened } from '../../hooks.js';
-import { once } from '../../once.js';
-import { href, opener } from '../../router.js';
+import { BASE_URL, call } from '../../session/connection.js';
+import { useAction, useOpened } from '../../loading/hooks.js';
+import { once } from '../../loading/once.js';
+import { href, opener } from '../../navigation/router.js';
 import { contentOf, programFor, PROGRAMS } from './again.js';
 
 export function SendAgain({ message }: { message: Message }) {

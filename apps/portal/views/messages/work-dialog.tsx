@@ -4,10 +4,10 @@ import { Button } from '../../components/button.js';
 import { Dialog } from '../../components/dialog.js';
 import { Loaded } from '../../components/loaded.js';
 import { Problem, sentenceOf } from '../../components/problem.js';
-import { pause } from '../../connection.js';
-import { count, formatMoment, formatNumber, formatUpTo, previewOf } from '../../format.js';
-import { useAction, useResource } from '../../hooks.js';
-import { hrefOf } from '../../finding.js';
+import { pause } from '../../session/connection.js';
+import { count, formatMoment, formatNumber, formatUpTo, previewOf } from '../../text/format.js';
+import { useAction, useResource } from '../../loading/hooks.js';
+import { hrefOf } from '../../navigation/finding.js';
 import { describe, type Filter } from './filter.js';
 import { allAtOnce, changeOne, counted, MAX_COUNTED, NEEDED, NOTHING_TO_REPLAY, type Work } from './works.js';
 

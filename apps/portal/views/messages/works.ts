@@ -1,5 +1,5 @@
 import { ConflictError, NotFoundError, RateLimitError, type Message, type MessageStatus } from '#client/index.js';
-import { call, pause } from '../../connection.js';
+import { call, pause } from '../../session/connection.js';
 import { AT_ONCE } from './at-once.js';
 import type { Filter } from './filter.js';
 

@@ -63,7 +63,7 @@ describe('The stream of a page', () => {
   });
 
   const signIn = async () => {
-    const { signIn, signOut } = await import('./session.js');
+    const { signIn, signOut } = await import('../session/session.js');
     const { liveState } = await import('./live.js');
     await signIn('slc_1');
     await pass(0);

@@ -1,8 +1,8 @@
 import { batch, effect, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { SluiceError, type Message } from '#client/index.js';
-import { holdMs, isKeyRefused, lookAgain, sluice } from './connection.js';
-import { can } from './session.js';
+import { holdMs, isKeyRefused, lookAgain, sluice } from '../session/connection.js';
+import { can } from '../session/session.js';
 
 /** Why there are no live updates, or that there are. */
 export type LiveState = 'off' | 'connecting' | 'live' | 'busy' | 'lost';

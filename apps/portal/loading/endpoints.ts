@@ -1,5 +1,5 @@
 import type { Endpoint } from '#client/index.js';
-import { call } from './connection.js';
+import { call } from '../session/connection.js';
 
 /** All that a plan can allow an account, which is also the longest page. */
 const MAX_ENDPOINTS = 100;

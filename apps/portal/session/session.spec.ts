@@ -80,7 +80,7 @@ describe('A page of the portal', () => {
     jest.resetModules();
     const session = await import('./session.js');
     const [connection, { issued }] = [await import('./connection.js'), await import('./issued.js')];
-    return { ...session, ...connection, issued, draft: await import('./draft.js') };
+    return { ...session, ...connection, issued, draft: await import('../draft.js') };
   }
   type Portal = Awaited<ReturnType<typeof load>>;
   let open: Portal;
@@ -200,7 +200,7 @@ describe('A page of the portal', () => {
 
     it('keeps the key of operators', async () => {
       jest.resetModules();
-      const operators = await import('./operators/session.js');
+      const operators = await import('../operators/session.js');
       const { call, lookAgain, outage } = await import('./connection.js');
       answer = () => ok({ data: [], nextCursor: null });
       await operators.signIn('right');
@@ -312,7 +312,7 @@ describe('A page of the portal', () => {
 
     it('a refused sign-in of an operator, who has another key meanwhile', async () => {
       jest.resetModules();
-      const operators = await import('./operators/session.js');
+      const operators = await import('../operators/session.js');
       const connection = await import('./connection.js');
       const { late, respond } = await slowly(() => operators.signIn('slow'));
       answer = () => ok({ data: [], nextCursor: null });
@@ -726,7 +726,7 @@ describe('A page of the portal', () => {
 
   it('keeps the key of operators only while it is valid', async () => {
     jest.resetModules();
-    const operators = await import('./operators/session.js');
+    const operators = await import('../operators/session.js');
     answer = () => problem(401, 'unauthorized');
     await expect(operators.signIn('wrong')).rejects.toMatchObject({ status: 401 });
     expect([operators.isSignedIn.value, tab.everKept, browser.everKept]).toEqual([false, [], []]);
@@ -744,7 +744,7 @@ describe('A page of the portal', () => {
       ({ id: 'msg_1', status, createdAt: at(0), updatedAt: at(second) }) as never;
 
     it('repeats nothing of the visitor before', async () => {
-      const { mayBeDone, once } = await import('./once.js');
+      const { mayBeDone, once } = await import('../loading/once.js');
       await open.signIn('slc_right');
       answer = () => problem(503, 'unavailable');
       const content = { message: 'once' };

@@ -15,8 +15,8 @@ import {
 } from './connection.js';
 import { showFirstKey, withdraw } from './issued.js';
 import { isLeft, markLeft } from './left-keys.js';
-import { once } from './once.js';
-import { ordered } from './ordered.js';
+import { once } from '../loading/once.js';
+import { ordered } from '../loading/ordered.js';
 import { recall, remember } from './storage.js';
 import { listen, tell } from './tabs.js';
 

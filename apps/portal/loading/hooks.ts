@@ -1,9 +1,9 @@
 import { useSignalEffect } from '@preact/signals';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { RateLimitError, type Page } from '#client/index.js';
-import { pause, revival } from './connection.js';
+import { pause, revival } from '../session/connection.js';
 import { ordered } from './ordered.js';
-import { noteOpened } from './router.js';
+import { noteOpened } from '../navigation/router.js';
 
 export interface Resource<T> {
   readonly data: T | null;
