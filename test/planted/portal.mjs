@@ -28,8 +28,8 @@ export default [
   {
     what: 'what is known of an account is kept after it was signed out',
     file: SESSION,
-    find: "remember('sessionStorage', STORED_PROFILE, key === null ? null : JSON.stringify(found));",
-    replace: "remember('sessionStorage', STORED_PROFILE, JSON.stringify(found));",
+    find: 'keepProfile(key === null ? null : found);',
+    replace: 'keepProfile(found);',
     tests: [SPEC],
   },
   {

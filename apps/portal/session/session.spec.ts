@@ -80,7 +80,7 @@ describe('A page of the portal', () => {
     jest.resetModules();
     const session = await import('./session.js');
     const [connection, { issued }] = [await import('./connection.js'), await import('./issued.js')];
-    return { ...session, ...connection, issued, draft: await import('../draft.js') };
+    return { ...session, ...connection, ...(await import('./account.js')), issued, draft: await import('../draft.js') };
   }
   type Portal = Awaited<ReturnType<typeof load>>;
   let open: Portal;

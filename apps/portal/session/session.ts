@@ -1,5 +1,6 @@
 import { batch, computed, effect, signal } from '@preact/signals';
-import { Sluice, type Account, type AccountChanges, type NewApiKey, type Scope } from '#client/index.js';
+import { Sluice, type NewApiKey, type Scope } from '#client/index.js';
+import { account, loadAccount } from './account.js';
 import {
   apiKey,
   BASE_URL,
@@ -16,27 +17,17 @@ import {
 import { showFirstKey, withdraw } from './issued.js';
 import { isLeft, markLeft } from './left-keys.js';
 import { once } from '../loading/once.js';
-import { ordered } from '../loading/ordered.js';
+import { keepProfile, recalledProfile } from './profile.js';
 import { recall, remember } from './storage.js';
 import { listen, tell } from './tabs.js';
 
 const STORED = 'sluice.key';
 /** How often a page looks whether its key has expired. */
 const EXPIRY_LOOK_MS = 5_000;
-const STORED_PROFILE = 'sluice.profile';
 
 const SIGNED_OUT = 'You are signed out.';
 
 export const isSignUpOpen = document.querySelector<HTMLMetaElement>('meta[name=sign-up]')?.content === 'open';
-
-/** What is known of the key: a reload shows it also while requests are refused. */
-interface Profile {
-  readonly keyId: string;
-  readonly scopes: readonly Scope[];
-  readonly account: Account | null;
-  readonly firstKey: NewApiKey | null;
-  readonly expiresAt: string | null;
-}
 
 const kept = recall('localStorage', STORED);
 const own = recall('sessionStorage', STORED);
@@ -58,8 +49,7 @@ const profile = hasLeft ? null : recalled;
 /** What the key may do; null until that is known. */
 export const scopes = signal<ReadonlySet<Scope> | null>(profile && new Set(profile.scopes));
 export const ownKeyId = signal(profile?.keyId ?? '');
-/** Null without the scope `account:manage`. */
-export const account = signal(profile?.account ?? null);
+account.value = profile?.account ?? null;
 /** Whether the tab was reloaded, and what its key may do is not known yet. */
 export const isResuming = signal(apiKey.peek() !== null && profile === null);
 /** The first key of an account that was created here, until the visitor has stored it. */
@@ -243,23 +233,6 @@ function end(sentence: string): void {
   });
 }
 
-const getAccount = () => call((client) => client.account.get());
-const settle = ordered<Account>((state) => (account.value = state), getAccount);
-
-export function loadAccount(): Promise<Account> {
-  return settle(getAccount);
-}
-
-export function changeAccount(changes: AccountChanges): Promise<Account> {
-  return settle(() => call((client) => client.account.update(changes)));
-}
-
-/** Loads this together with the account, which others may have changed. */
-export async function withAccount<T>(load: () => Promise<T>): Promise<T> {
-  const [loaded] = await Promise.all([load(), loadAccount()]);
-  return loaded;
-}
-
 /** Without it, only names are missing. */
 async function refreshAccount(): Promise<void> {
   if (can('account:manage')) await loadAccount().catch(() => undefined);
@@ -275,25 +248,17 @@ export async function findScopes(): Promise<void> {
   isResuming.value = false;
 }
 
-function recalledProfile(): Profile | null {
-  try {
-    return JSON.parse(recall('sessionStorage', STORED_PROFILE) ?? 'null') as Profile | null;
-  } catch {
-    return null;
-  }
-}
-
 effect(() => {
   const [key, known] = [apiKey.value, scopes.value];
   // A key is kept once it is known to be valid.
   if (key !== null && known === null) return;
   remember('sessionStorage', STORED, key);
-  const found: Profile = {
+  const found = {
     ...{ keyId: ownKeyId.value, scopes: [...(known ?? [])], account: account.value },
     firstKey: firstKey.value,
     expiresAt: expiresAt.value,
   };
-  remember('sessionStorage', STORED_PROFILE, key === null ? null : JSON.stringify(found));
+  keepProfile(key === null ? null : found);
 });
 
 const isKnown = computed(() => scopes.value !== null);

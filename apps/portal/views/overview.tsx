@@ -12,7 +12,8 @@ import { LOADED_LENGTH, previewOf } from '../text/format.js';
 import { nameHidden } from '../text/hidden-characters.js';
 import { useRefresh, useResource } from '../loading/hooks.js';
 import { href } from '../navigation/router.js';
-import { account, can, loadAccount } from '../session/session.js';
+import { account, loadAccount } from '../session/account.js';
+import { can } from '../session/session.js';
 import { EndpointState } from './endpoints/endpoints.js';
 import { Backlog, Windows } from './usage.js';
 

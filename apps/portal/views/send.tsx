@@ -17,7 +17,8 @@ import { liveState, useMessageEvents } from '../loading/live.js';
 import { chosenTime, localTime } from '../text/local-time.js';
 import { mayBeDone, once } from '../loading/once.js';
 import { href } from '../navigation/router.js';
-import { account, can } from '../session/session.js';
+import { account } from '../session/account.js';
+import { can } from '../session/session.js';
 
 const MAX_BYTES = 262_144;
 const MAX_DELAY_DAYS = 30;

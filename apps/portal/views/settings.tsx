@@ -11,7 +11,8 @@ import { KeepSignedIn } from '../components/welcome/keep-signed-in.js';
 import { pause } from '../session/connection.js';
 import { formatTime } from '../text/format.js';
 import { useAction, useEdits, useResource } from '../loading/hooks.js';
-import { account, changeAccount, isKept, keepSignedIn, loadAccount } from '../session/session.js';
+import { account, changeAccount, loadAccount } from '../session/account.js';
+import { isKept, keepSignedIn } from '../session/session.js';
 
 export function SettingsView() {
   const loaded = useResource(loadAccount, []);

@@ -10,7 +10,7 @@ import { Timeline } from '../components/charts/timeline.js';
 import { call, pause } from '../session/connection.js';
 import { count, formatDuration, formatNumber } from '../text/format.js';
 import { useAction } from '../loading/hooks.js';
-import { account } from '../session/session.js';
+import { account } from '../session/account.js';
 
 const MINUTE_MS = 60_000;
 /** What one request may ask for. */

@@ -9,7 +9,8 @@ import { call, pause, rateLimit } from '../session/connection.js';
 import { formatBytes, formatMoment, formatDuration, formatNumber, formatUpTo } from '../text/format.js';
 import { useNow, useRefresh, useResource } from '../loading/hooks.js';
 import { href } from '../navigation/router.js';
-import { account, can, withAccount } from '../session/session.js';
+import { account, withAccount } from '../session/account.js';
+import { can } from '../session/session.js';
 import { nameHidden } from '../text/hidden-characters.js';
 
 /** Each look costs two requests of the plan. */

@@ -1,7 +1,7 @@
 import type { DeliveryMode } from '#client/index.js';
 import { pause } from '../../session/connection.js';
 import { useAction, useEdits } from '../../loading/hooks.js';
-import { account, changeAccount } from '../../session/session.js';
+import { account, changeAccount } from '../../session/account.js';
 import { announce } from '../announcer.js';
 import { Button } from '../button.js';
 import { Form } from '../form.js';

@@ -5,7 +5,7 @@ import { Badge, Card } from '../parts.js';
 import { Problem } from '../problem.js';
 import { pause as refusal } from '../../session/connection.js';
 import { useAction } from '../../loading/hooks.js';
-import { account, changeAccount } from '../../session/session.js';
+import { account, changeAccount } from '../../session/account.js';
 
 function usePausing() {
   return useAction(async (paused: boolean) => {

@@ -19,7 +19,7 @@ import { loadEndpoints } from '../../loading/endpoints.js';
 import { useAction, useOpened, useResource } from '../../loading/hooks.js';
 import { href } from '../../navigation/router.js';
 import { showOnce } from '../../session/issued.js';
-import { account, withAccount } from '../../session/session.js';
+import { account, withAccount } from '../../session/account.js';
 import { VERIFY_SNIPPET } from '../../text/snippets.js';
 import { nameHidden } from '../../text/hidden-characters.js';
 
