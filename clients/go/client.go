@@ -134,7 +134,13 @@ func (c *Client) List(ctx context.Context, filter Filter) iter.Seq2[Message, err
 					return
 				}
 			}
-			if page.NextCursor == nil {
+			if page.NextCursor == nil || *page.NextCursor == "" {
+				return
+			}
+			// A cache may ignore the query.
+			if *page.NextCursor == query.Get("cursor") {
+				message := "the response has a nextCursor that leads to no other page: check caches and proxies"
+				yield(Message{}, &Error{Code: "unexpected_response", Message: message, Status: http.StatusOK})
 				return
 			}
 			query.Set("cursor", *page.NextCursor)

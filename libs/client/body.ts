@@ -2,6 +2,18 @@
 const MAX_PAGE_LENGTH = 30_000_000;
 
 /**
+ * JSON writes null for what is no time and no number, and null means "now", "all" or "never".
+ * @throws RangeError
+ */
+export function jsonOf(body: unknown): string {
+  return JSON.stringify(body, function (this: Record<string, unknown>, name, value: unknown) {
+    if (value === null ? this[name] !== null : typeof value === 'number' && !Number.isFinite(value))
+      throw new RangeError(`${name} is not a valid time or number.`);
+    return value;
+  });
+}
+
+/**
  * The text of a response. What is not from Sluice may have no end, or become long only when it is decompressed.
  * @param sent the body of the request
  * @returns null if it is too long, and the rest is not read

@@ -1,4 +1,4 @@
-import { objectIn, textOf } from './body.js';
+import { jsonOf, objectIn, textOf } from './body.js';
 import { ConnectionError, DOUBT, errorOf, RateLimitError, SluiceError, unexpected } from './errors.js';
 import { List } from './list.js';
 import { Pause } from './pause.js';
@@ -98,6 +98,8 @@ export class Transport {
     // `fetch` would repeat an invalid header value in its error.
     if (apiKey !== null && !/^[\x21-\x7e]+$/.test(apiKey ?? ''))
       throw new TypeError('apiKey must be an API key: slc_….');
+    for (const name of ['maxTries', 'timeoutMs', 'deadlineMs'] as const)
+      if (!((options[name] ?? 1) > 0)) throw new RangeError(`${name} must be positive.`);
     this.#apiKey = apiKey ?? null;
     this.#url = addressOf(options.baseUrl);
     this.#options = options;
@@ -148,7 +150,7 @@ export class Transport {
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...headers,
       }),
-      body: body === undefined ? null : JSON.stringify(body),
+      body: body === undefined ? null : jsonOf(body),
       // A redirected POST would become a GET.
       redirect: 'manual',
     };

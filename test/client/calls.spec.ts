@@ -310,6 +310,31 @@ describe('A call of the client', () => {
     expect(server.received.map(({ body }) => body)).toEqual(Array(2).fill('{"messages":[{"message":"one"}]}'));
   });
 
+  const NEVER = new Date(Number.NaN);
+  it.each<[string, (sluice: Sluice) => Promise<unknown>]>([
+    ['deliverAt of a message', ({ messages }) => messages.send('hello', { deliverAt: NEVER })],
+    ['deliverAt in a batch', ({ messages }) => messages.sendBatch([{ message: 'hello', deliverAt: NEVER }])],
+    ['since of a list', ({ messages }) => messages.list({ since: NEVER }).page()],
+    ['since of what is cancelled', ({ messages }) => messages.cancelAll({ since: NEVER })],
+    ['until of what is retried', ({ messages }) => messages.retryAll({ since: new Date(0), until: NEVER })],
+    ['until of a replay', ({ endpoints }) => endpoints.replay('ep_1', { since: new Date(0), until: NEVER })],
+    ['expiresAt of a key', ({ account }) => account.keys.create({ name: 'CI', expiresAt: NEVER })],
+    ['graceSeconds of a key', ({ account }) => account.keys.rotate('key_1', { graceSeconds: Number.NaN })],
+    ['graceSeconds of a secret', ({ endpoints }) => endpoints.rotateSecret('ep_1', { graceSeconds: Number.NaN })],
+    ['a rate', ({ endpoints }) => endpoints.update('ep_1', { rateLimitPerSecond: Number.POSITIVE_INFINITY })],
+    ['seconds of a lease', ({ leases }) => leases.lease({ seconds: Number.NaN })],
+    ['a delay', ({ leases }) => leases.nack('msg_1', 'token', { delaySeconds: Number.NaN })],
+  ])('sends no null for %s that is no time or number', async (_what, call) => {
+    await expect(call(client())).rejects.toThrow(RangeError);
+    expect(server.received).toEqual([]);
+  });
+
+  it('sends null where the caller does', async () => {
+    server.url('/endpoints/ep_1', json(200, { id: 'ep_1' }));
+    await client().endpoints.update('ep_1', { rateLimitPerSecond: null, types: null } as never);
+    expect(server.received[0]?.body).toBe('{"rateLimitPerSecond":null,"types":null}');
+  });
+
   it.each([['c'], [5], [true], [{}]])('reads no list for ever whose cursor is always %j', async (nextCursor) => {
     for (const path of ['/messages', '/messages?cursor=c']) {
       server.url(path, json(200, { data: [MESSAGE], nextCursor }));

@@ -61,6 +61,13 @@ describe('A client', () => {
     expect(() => new Sluice(given as SluiceOptions)).toThrow(TypeError);
   });
 
+  it.each(['maxTries', 'timeoutMs', 'deadlineMs'])('is not made without a bound of %s', (name) => {
+    for (const value of [Number.NaN, 0, -1])
+      expect(() => new Sluice({ ...options(), [name]: value })).toThrow(new RangeError(`${name} must be positive.`));
+    for (const value of [1, Number.POSITIVE_INFINITY, undefined])
+      expect(() => new Sluice({ ...options(), [name]: value })).not.toThrow();
+  });
+
   it.each<[string, (sluice: Sluice) => Promise<unknown>]>([
     ['its text', (sluice) => sluice.messages.send('hello', { type: 'a.b', idempotencyKey: 'k' })],
     [

@@ -6,6 +6,7 @@ import { Webhook } from 'standardwebhooks';
 import { faultOf, Programs, TEXTS } from '../docs/programs.js';
 import { ForwardProxy } from '../support/forward-proxy.js';
 import { COMPRESSED, ENDLESS, FINAL, FLOODS, HARMLESS, PASSING, type Fault } from '../support/hostile-proxy.js';
+import { Receiver } from '../support/receiver.js';
 import { describeUnless } from '../support/skipping.js';
 
 interface Sent {
@@ -280,6 +281,11 @@ export function describeClient({ language, needs, prepare, command, env, ...has 
         [{ headers: good, body: body.replace('msg_1', 'msg_2') }, refused],
         [{ headers: { ...good, 'Webhook-Id': 'msg_2' } }, refused],
         [{ headers: { ...good, 'Webhook-Timestamp': `${good['Webhook-Timestamp']}x` } }, refused],
+        [{ headers: { ...good, 'Webhook-Timestamp': '9'.repeat(400) } }, refused],
+        [{ headers: { ...good, 'Webhook-Timestamp': '9'.repeat(5_000) } }, refused],
+        [{ headers: { ...good, 'Webhook-Timestamp': '٣' } }, refused],
+        [{ headers: { ...good, 'Webhook-Timestamp': 'NaN' } }, refused],
+        [{ headers: { ...good, 'Webhook-Id': 'msg_\udcff' } }, refused],
         [{ headers: { ...good, 'Webhook-Signature': '' } }, refused],
         [{ headers: { ...good, 'Webhook-Signature': 'v1,' } }, refused],
         [{ headers: { ...good, 'Webhook-Signature': 'v1,@@' } }, refused],
@@ -289,6 +295,16 @@ export function describeClient({ language, needs, prepare, command, env, ...has 
       ];
       const results = await does({ do: 'verify', cases: cases.map(([one]) => ({ body, secret, ...one })) });
       expect(results).toEqual(cases.map(([, result]) => result));
+    });
+
+    it.each([['c'], [5], [true], [{}]])('reads no list for ever whose cursor is always %j', async (nextCursor) => {
+      const cache = await Receiver.start();
+      const page = JSON.stringify({ data: [{ id: 'msg_1' }], nextCursor });
+      for (const query of ['limit=100', 'limit=100&cursor=c', 'cursor=c&limit=100'])
+        cache.url(`/messages?${query}`, (response) => response.end(page));
+      expect(await does({ do: 'list', url: cache.origin })).toBe('unexpected_response');
+      expect(cache.received.length).toBeLessThanOrEqual(6);
+      cache.stop();
     });
 
     it('names what is missing or wrong when it is made', async () => {

@@ -9,6 +9,7 @@ from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Union
 from urllib.parse import quote
 
 from .consume import HeldMessage, consume
+from .errors import ServerError
 from .models import AcceptedMessage, Acknowledgement, Attempt, LeasedMessage, Message, NewMessage
 from .transport import RateLimit, Transport, time_text
 
@@ -102,9 +103,12 @@ class Sluice:
         while True:
             page = self._transport.call("GET", "/messages", query={**query, "limit": page_size, "cursor": cursor}, field="data")
             yield from page["data"]
-            cursor = page.get("nextCursor")
-            if not cursor:
+            previous, cursor = cursor, page.get("nextCursor")
+            if cursor is None or cursor == "":
                 return
+            # A cache may ignore the query.
+            if cursor == previous or not isinstance(cursor, str):
+                raise ServerError("The response has a nextCursor that leads to no other page: check caches and proxies.", "unexpected_response", 200)
 
     def cancel(self, id: str) -> Message:
         """Cancels a message that is `queued`. Not repeated when its outcome is unknown."""

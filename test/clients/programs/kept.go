@@ -40,7 +40,7 @@ var (
 func main() {
 	must(json.NewDecoder(os.Stdin).Decode(&given))
 	does := map[string]func() any{
-		"send": send, "use": use, "cancel": cancel, "reject": reject, "consume": consume, "verify": verify,
+		"send": send, "use": use, "list": list, "cancel": cancel, "reject": reject, "consume": consume, "verify": verify,
 		"missing": missing,
 	}
 	must(json.NewEncoder(os.Stdout).Encode(does[given.Do]()))
@@ -164,6 +164,15 @@ func mapped[T any](items []T, field func(T) any) []any {
 		values = append(values, field(item))
 	}
 	return values
+}
+
+func list() any {
+	for _, err := range client(given.URL).List(background, sluice.Filter{}) {
+		if err != nil {
+			return codeOf(err)
+		}
+	}
+	return nil
 }
 
 func cancel() any {

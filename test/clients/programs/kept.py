@@ -66,6 +66,10 @@ def use():
     }
 
 
+def list_all():
+    return code_of(lambda: [*client(task["url"]).list()])
+
+
 def cancel():
     return code_of(lambda: client(task["url"]).cancel(task["id"]))
 
@@ -132,4 +136,4 @@ def missing():
     return names
 
 
-print(json.dumps({"send": send, "use": use, "cancel": cancel, "reject": reject, "consume": consume, "verify": verify, "missing": missing}[task["do"]]()))
+print(json.dumps({"send": send, "use": use, "list": list_all, "cancel": cancel, "reject": reject, "consume": consume, "verify": verify, "missing": missing}[task["do"]]()))
