@@ -8,6 +8,9 @@ export const OUR_RESULT = JSON.stringify(WORKER_NAME);
 /** The reason that BullMQ stores when it fails a job because its workers were silent too often. */
 const STALLED_REASON = 'job stalled more than allowable limit';
 
+/** What BullMQ stores when what a worker has thrown has no message, depending on the server and the version. */
+const NO_MESSAGE = /^(?:null|undefined)$/;
+
 /** A job that a worker of another program may have ended. */
 export interface JobEndRow {
   /** The state of the job or, when its worker has removed it, its last event. */
@@ -42,7 +45,7 @@ export function endByOthers(row: JobEndRow): ForeignEnd | null {
   const run = startedAt === null || endedAt === null ? null : { startedAt, endedAt };
   if (row.ended === 'completed') return { made, stalled, failedReason: null, run };
   if (row.ended === 'failed' && row.failed_reason !== STALLED_REASON) {
-    const failedReason = toReason(row.failed_reason ?? '', 'The worker reported no reason.');
+    const failedReason = toReason(row.failed_reason?.replace(NO_MESSAGE, '') ?? '', 'The worker reported no reason.');
     return { made, stalled, failedReason, run };
   }
   return null;
