@@ -74,6 +74,37 @@ const LACKING = `
   SELECT 'TEMPORARY on the database' WHERE NOT has_database_privilege(current_database(), 'TEMPORARY')
   ) rights`;
 
+/** What statements rely on for their results. Partitions come and go. */
+const PARTS = `
+  WITH schemas AS (SELECT oid, nspname FROM pg_namespace WHERE nspname IN ('sluice', 'bullmq')),
+  tables AS (
+    SELECT c.oid, nspname || '.' || relname AS name FROM pg_class c JOIN schemas s ON s.oid = relnamespace
+    WHERE relkind IN ('r', 'p') AND NOT relispartition AND relname !~ '^(messages|attempts)_\\d'
+  )
+  SELECT 'table ' || name AS part FROM tables
+  UNION ALL
+  SELECT format('column %s.%s', name, attname) FROM pg_attribute JOIN tables t ON t.oid = attrelid
+  WHERE attnum > 0 AND NOT attisdropped
+  UNION ALL
+  SELECT format('unique index %s on %s', relname, name) FROM pg_index JOIN tables t ON t.oid = indrelid
+    JOIN pg_class c ON c.oid = indexrelid
+  WHERE indisunique AND indisvalid
+  UNION ALL
+  SELECT format('constraint %s on %s', conname, name) FROM pg_constraint JOIN tables t ON t.oid = conrelid
+  WHERE contype IN ('c', 'f')
+  UNION ALL
+  SELECT format('trigger %s on %s', tgname, name) FROM pg_trigger JOIN tables t ON t.oid = tgrelid
+  WHERE NOT tgisinternal AND tgenabled IN ('O', 'A')
+  UNION ALL
+  SELECT format('function %s.%s', nspname, proname) FROM pg_proc JOIN schemas s ON s.oid = pronamespace`;
+const RECORD_PARTS = `INSERT INTO sluice.installation SELECT 'parts', json_agg(part) FROM (${PARTS}) parts`;
+const FORGET_PARTS = `DELETE FROM sluice.installation WHERE name = 'parts'`;
+const MISSING_PARTS = `
+  SELECT part FROM (
+    SELECT part FROM sluice.installation, json_array_elements_text(value::json) AS part WHERE name = 'parts'
+    EXCEPT (${PARTS})
+  ) missing ORDER BY part !~ '^table', part`;
+
 /** The key of the advisory lock: "sluice" in ASCII. */
 const LOCK = 0x736c75696365;
 const NO_LIMITS = '-c statement_timeout=0 -c lock_timeout=0 -c idle_in_transaction_session_timeout=0';
@@ -93,13 +124,14 @@ export function migrateSchema(url: string, onWait?: () => void): Promise<void> {
     // A role that can only read and write may not even create what is there already.
     if (!(await isMigrated(client))) await migrate(client);
     await requireRights(client);
+    await requireParts(client);
   });
 }
 
 /** @throws UsageError when the database lacks tables of this version, DomainError `unavailable` when it can't be reached */
 export function requireSchema(url: string): Promise<void> {
   return withClient(url, async (client) => {
-    if (await isMigrated(client)) return;
+    if (await isMigrated(client)) return requireParts(client);
     throw new UsageError(
       'The database at DATABASE_URL does not have the tables of this version: run sluice migrate, or start an API or a worker.',
     );
@@ -165,13 +197,26 @@ async function appliedMigrations(client: pg.Client): Promise<Set<string>> {
 async function requireRights(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ lacking: string; role: string | null }>(LACKING);
   if (rows.length === 0) return;
-  const lacking = rows.slice(0, 5).map((row) => row.lacking);
   const role = rows[0]?.role ?? null;
   const who =
     role === null ? 'The user of DATABASE_URL' : `The role ${role}, which is set for the user of DATABASE_URL,`;
-  const more = rows.length > 5 ? ', and others' : '';
   throw new UsageError(
-    `${who} lacks rights: ${lacking.join(', ')}${more}. Grant them as its owner: see "Rights" in docs/deploy.md.`,
+    `${who} lacks rights: ${listed(rows.map(({ lacking }) => lacking))}. Grant them as its owner: see "Rights" in docs/deploy.md.`,
+  );
+}
+
+const listed = (names: readonly string[]): string =>
+  names.length > 5 ? `${names.slice(0, 5).join(', ')}, and others` : names.join(', ');
+
+/**
+ * After a restore that was interrupted, all migrations are recorded, while nothing keeps the rows unique.
+ * @throws UsageError that names a few of the parts which the last migration has left and which are missing
+ */
+async function requireParts(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ part: string }>(MISSING_PARTS);
+  if (rows.length === 0) return;
+  throw new UsageError(
+    `The database at DATABASE_URL is incomplete. It lacks: ${listed(rows.map(({ part }) => part))}. See "Back up and restore" in docs/deploy.md.`,
   );
 }
 
@@ -202,6 +247,7 @@ async function migrate(client: pg.Client): Promise<void> {
         'DATA_DIR (.data) of npm start, or the schemas sluice and bullmq of DATABASE_URL.',
     );
   }
+  await client.query(FORGET_PARTS).catch((error: unknown) => explain('of the schema sluice', error));
   await runMigrations(client).catch((error: unknown) => explain('of BullMQ', error));
   for (const name of MIGRATIONS.filter((name) => !applied.has(name))) {
     const sql = await sqlOf(name);
@@ -213,6 +259,7 @@ async function migrate(client: pg.Client): Promise<void> {
   const indexes = (await sqlOf('delivery/0001-baseline')).match(QUEUE_INDEX) ?? [];
   const again = indexes.map((sql) => sql.replace('INDEX', 'INDEX IF NOT EXISTS')).join('');
   await client.query(again).catch((error: unknown) => explain('of the indexes of the queue', error));
+  await client.query(RECORD_PARTS);
 }
 
 function sqlOf(name: (typeof MIGRATIONS)[number]): Promise<string> {

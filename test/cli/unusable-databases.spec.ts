@@ -56,6 +56,12 @@ const PLACES: readonly (readonly [
   ],
   ['has lost the tables of BullMQ', () => database(undefined, 'DROP SCHEMA bullmq CASCADE'), NOT_MIGRATED, null],
   [
+    'was not restored completely',
+    () => database(undefined, 'ALTER TABLE sluice.idempotency_keys DROP CONSTRAINT idempotency_keys_pkey'),
+    /is incomplete\. It lacks: unique index idempotency_keys_pkey on sluice\.idempotency_keys\./,
+    /is incomplete\. It lacks: unique index idempotency_keys_pkey on sluice\.idempotency_keys\./,
+  ],
+  [
     'is of a newer version',
     () => database(undefined, 'UPDATE bullmq.migration SET min_client_version = 99'),
     /newer version/,

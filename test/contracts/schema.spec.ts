@@ -13,7 +13,9 @@ import {
 } from '#webhooks/adapters/postgres/endpoint-deliveries.sql.js';
 import { BY_INDEX } from '#platform/database/connection.js';
 import { migrateSchema } from '../../apps/schema.js';
+import { UsageError } from '#platform/process/usage-error.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { asOwner } from '../support/roles.js';
 
 describe('migrateSchema', () => {
   let database: TestDatabase;
@@ -176,6 +178,59 @@ describe('migrateSchema', () => {
     const before = await client.query(applied);
     await migrateSchema(database.url);
     expect((await client.query(applied)).rows).toEqual(before.rows);
+  });
+
+  it('finds nothing missing after what operators may do', async () => {
+    await client.query(`
+      CREATE UNIQUE INDEX accounts_by_name ON sluice.accounts (name, id);
+      ALTER INDEX sluice.accounts_pkey SET (fillfactor = 90);
+      REINDEX TABLE sluice.accounts;
+      CREATE TABLE sluice.notes ()`);
+    await expect(migrateSchema(database.url)).resolves.toBeUndefined();
+    await client.query('DROP INDEX sluice.accounts_by_name; DROP TABLE sluice.notes');
+    await expect(migrateSchema(database.url)).resolves.toBeUndefined();
+  });
+
+  it.each([
+    [
+      'a key',
+      'ALTER TABLE sluice.idempotency_keys DROP CONSTRAINT idempotency_keys_pkey',
+      'unique index idempotency_keys_pkey on sluice.idempotency_keys',
+    ],
+    [
+      'the keys of partitions',
+      'ALTER TABLE sluice.attempts DROP CONSTRAINT attempts_pkey',
+      'unique index attempts_pkey on sluice.attempts',
+    ],
+    [
+      'a key that could not be made',
+      "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'sluice.accounts_pkey'::regclass",
+      'unique index accounts_pkey on sluice.accounts',
+    ],
+    ['a trigger', 'DROP TRIGGER messages_added ON sluice.messages', 'trigger messages_added on sluice.messages'],
+    [
+      'a trigger that is disabled',
+      'ALTER TABLE sluice.messages DISABLE TRIGGER messages_added',
+      'trigger messages_added on sluice.messages',
+    ],
+    ['a function', 'DROP FUNCTION sluice.take_hits CASCADE', 'function sluice.take_hits'],
+    ['a column', 'ALTER TABLE sluice.messages DROP COLUMN traceparent', 'column sluice.messages.traceparent'],
+    ['a table', 'DROP TABLE sluice.ordered_deliveries CASCADE', 'table sluice.ordered_deliveries'],
+    [
+      'a part of the queue',
+      'ALTER TABLE bullmq.job DROP CONSTRAINT job_pkey CASCADE',
+      'unique index job_pkey on bullmq.job',
+    ],
+  ])('refuses a database that lacks %s', async (_what, change, part) => {
+    const incomplete = await createTestDatabase();
+    await asOwner(incomplete.url, change);
+    const error: unknown = await migrateSchema(incomplete.url).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(UsageError);
+    expect(String(error)).toMatch(
+      /^UsageError: The database at DATABASE_URL is incomplete\. It lacks: .*\. See "Back up and restore"/,
+    );
+    expect(String(error)).toContain(part);
+    await incomplete.drop();
   });
 
   it.each([
