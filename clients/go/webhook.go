@@ -16,7 +16,8 @@ import (
 var ErrWebhook = errors.New("sluice: the signature of the webhook is not right")
 
 // VerifyWebhook verifies a request of a webhook as Standard Webhooks 1.0.0 describes, and returns its payload. The body must
-// be as it arrived, before it is parsed; the secret is that of the endpoint: whsec_…. A signature may be 5 minutes old.
+// be as it arrived, before it is parsed; the secret is that of the endpoint: whsec_…. A signature may be 5 minutes old. Of an
+// event of the service, whose type begins with "sluice.", the payload lacks what a message does not have: parse the body.
 func VerifyWebhook(header http.Header, body []byte, secret string) (*WebhookPayload, error) {
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
 	if err != nil || len(key) == 0 {

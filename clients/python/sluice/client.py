@@ -194,7 +194,7 @@ def _path(id: str, *more: str) -> str:
 def _body(fields: Mapping[str, Any]) -> Dict[str, Any]:
     """Without what was not given."""
     return {
-        name: time_text(value) if isinstance(value, datetime) else value
+        name: time_text(value) if isinstance(value, datetime) else dict(value) if isinstance(value, Mapping) else value
         for name, value in fields.items()
         if value is not None
     }

@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from types import MappingProxyType
 
 from sluice import ConnectionFailed, Sluice, SluiceError, WebhookVerificationError, verify_webhook
 
@@ -41,7 +42,7 @@ def send():
 
 def use():
     sluice = client(task["url"])
-    batch = sluice.send_batch([{"message": "one", "type": "order.paid"}, {"message": "two", "metadata": {"region": "eu"}}])
+    batch = sluice.send_batch([{"message": "one", "type": "order.paid"}, {"message": "two", "metadata": MappingProxyType({"region": "eu"})}])
     leased = sluice.lease(10, 30)
     sluice.extend(leased[0]["id"], leased[0]["leaseToken"], 60)
     sluice.ack(leased[0]["id"], leased[0]["leaseToken"])
