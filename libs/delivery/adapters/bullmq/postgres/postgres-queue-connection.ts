@@ -8,7 +8,7 @@ import {
   IN_INDEX_ORDER,
   ReliablePool,
 } from '#platform/database/connection.js';
-import { asUnavailable, isContention, isUnavailable } from '#platform/database/errors.js';
+import { asUnavailable, isContention, isMissing, isUnavailable } from '#platform/database/errors.js';
 import type { FairScheduler } from '../../../application/fair-scheduler.js';
 import {
   QueueConnection,
@@ -29,7 +29,7 @@ import { firstWaitingJob, hasExpress, view } from '../internals/postgres/waiting
  */
 const LOOK_AFTER_S = 60;
 
-const rethrow = rethrowAsRefused('the database', isUnavailable);
+const rethrow = rethrowAsRefused('the database', (error) => isUnavailable(error) || isMissing(error));
 
 class QueuePool extends ReliablePool {
   override query(...args: unknown[]): never {
