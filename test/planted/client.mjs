@@ -10,6 +10,20 @@ const PYTHON = 'test/clients/python.spec.ts';
 
 export default [
   {
+    what: 'a Date without a time is sent as null',
+    file: 'libs/client/body.ts',
+    find: 'value === null ? this[name] !== null :',
+    replace: 'value !== null &&',
+    tests: [CALLS],
+  },
+  {
+    what: 'a list of the Python client goes on for ever',
+    file: 'clients/python/sluice/client.py',
+    find: 'if cursor == previous or',
+    replace: 'if',
+    tests: [PYTHON],
+  },
+  {
     what: 'each try has an idempotency key of its own',
     file: TRANSPORT,
     find: '          ...sent,\n          signal,',

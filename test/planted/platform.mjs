@@ -670,6 +670,20 @@ export default [
     tests: [SETTINGS_SPEC],
   },
   {
+    what: 'a process starts with a database whose keys are missing',
+    file: 'apps/schema-requirements.ts',
+    find: 'WHERE indisunique AND indisvalid',
+    replace: 'WHERE false',
+    tests: ['test/contracts/schema.spec.ts'],
+  },
+  {
+    what: 'a table of the queue that is gone makes messages refused ones',
+    file: 'libs/delivery/adapters/bullmq/postgres/postgres-queue-connection.ts',
+    find: '(error) => isUnavailable(error) || isMissing(error)',
+    replace: 'isUnavailable',
+    tests: ['test/contracts/refusing-postgres.spec.ts'],
+  },
+  {
     what: "a schema of BullMQ that was lost is made anew without Sluice's indexes",
     file: 'apps/schema.ts',
     find: 'client.query(again)',
