@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from '../../../test/contracts/fakes/delivering.js';
 import { after, claimTerms, jobOf, SENT_AT, TRACEPARENT, unavailable } from '../../../test/support/messages.js';
@@ -73,6 +74,12 @@ describe('DeliverMessage', () => {
 
   it.each([
     ['for good when the handler gives up', new GiveUp('no'), {}],
+    ['for good when it gives up by an object', { name: 'GiveUp', message: 'no' } as Error, {}],
+    [
+      'for good when it gives up by an error of another realm',
+      runInNewContext("Object.assign(new Error('no'), { name: 'GiveUp' })") as Error,
+      {},
+    ],
     ['after the last attempt also when the handler names the next one', new RetryDelivery('no', 1), { maxAttempts: 1 }],
   ])('fails a message %s', async (_, error, terms) => {
     const worker = new Worker(failing(error), terms);
@@ -140,6 +147,8 @@ describe('DeliverMessage', () => {
   it.each<[string, unknown, string]>([
     ['a text', 'as text', 'as text'],
     ['no error at all', undefined, 'undefined'],
+    ['an object with a message', { message: 'no luck' }, 'no luck'],
+    ['an object without a message', { code: 5, secret: 'x' }, '[object Object]'],
     ['an error without a message', new Error(''), 'The handler failed without a reason.'],
     ['only what can not be stored', new Error('\u0000'), 'The handler failed without a reason.'],
     ['only white space', new Error(' \n'), 'The handler failed without a reason.'],
