@@ -2,13 +2,15 @@
 const MAX_PAGE_LENGTH = 30_000_000;
 
 /**
- * JSON writes null for what is no time and no number, and null means "now", "all" or "never".
- * @throws RangeError
+ * JSON writes null for what is no time and no number, and null means "now", "all" or "never"; for a `Map`, `{}`.
+ * @throws RangeError and TypeError
  */
 export function jsonOf(body: unknown): string {
   return JSON.stringify(body, function (this: Record<string, unknown>, name, value: unknown) {
     if (value === null ? this[name] !== null : typeof value === 'number' && !Number.isFinite(value))
       throw new RangeError(`${name} is not a valid time or number.`);
+    if (typeof value === 'object' && Symbol.iterator in Object(value) && !Array.isArray(value))
+      throw new TypeError(`${name} is not an array or a plain object.`);
     return value;
   });
 }

@@ -53,6 +53,7 @@ export async function* consume(leases: Leases, options: ConsumeOptions): AsyncGe
   if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > 100)
     throw new RangeError('concurrency must be an integer from 1 to 100.');
   if (Math.floor(limit) !== limit || limit < 1) throw new RangeError('limit must be an integer of at least 1.');
+  if (!(leaseSeconds > 0)) throw new RangeError('leaseSeconds must be positive.');
   const acknowledger = new Acknowledger(leases);
   const held = new Set<Held>();
   const next: Held[] = [];

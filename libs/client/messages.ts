@@ -53,7 +53,7 @@ export class Messages {
     options: SendOptions & Omit<NewMessage, 'message'> = {},
   ): Promise<AcceptedMessage> {
     const { idempotencyKey, signal, onResponse, ...fields } = options;
-    const body = typeof message === 'string' ? { message, ...fields } : message;
+    const body = { ...fields, ...(typeof message === 'string' ? { message } : message) };
     return this.#post('/messages', body, 'id', { idempotencyKey, signal, onResponse });
   }
 
@@ -109,8 +109,10 @@ export class Messages {
   }
 
   async #post<T>(path: string, body: unknown, field: string, options: SendOptions): Promise<T> {
-    const { idempotencyKey = randomKey(), signal, onResponse } = options;
-    if (!/^[\x21-\x7e]{1,255}$/.test(idempotencyKey))
+    const { signal, onResponse } = options;
+    // Without types, it may be anything, of which a test would make a text.
+    const idempotencyKey: unknown = options.idempotencyKey ?? randomKey();
+    if (typeof idempotencyKey !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(idempotencyKey))
       throw new TypeError('idempotencyKey must be 1 to 255 visible ASCII characters without spaces.');
     const headers = { 'idempotency-key': idempotencyKey };
     return this.#transport.json('POST', path, { body, headers, repeatable: true, signal, onResponse, field });

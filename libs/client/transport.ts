@@ -80,6 +80,7 @@ interface Sent {
   readonly headers: Headers;
   readonly body: string | null;
   readonly redirect: 'manual';
+  readonly cache?: 'no-store';
 }
 
 type Read<T> = (response: Response, sent: string | null) => Promise<T> | T;
@@ -98,8 +99,10 @@ export class Transport {
     // `fetch` would repeat an invalid header value in its error.
     if (apiKey !== null && !/^[\x21-\x7e]+$/.test(apiKey ?? ''))
       throw new TypeError('apiKey must be an API key: slc_….');
-    for (const name of ['maxTries', 'timeoutMs', 'deadlineMs'] as const)
-      if (!((options[name] ?? 1) > 0)) throw new RangeError(`${name} must be positive.`);
+    for (const name of ['maxTries', 'timeoutMs', 'deadlineMs'] as const) {
+      const { [name]: bound = 1 }: Readonly<Record<string, unknown>> = { ...options };
+      if (typeof bound !== 'number' || !(bound > 0)) throw new RangeError(`${name} must be a positive number.`);
+    }
     this.#apiKey = apiKey ?? null;
     this.#url = addressOf(options.baseUrl);
     this.#options = options;
@@ -153,6 +156,8 @@ export class Transport {
       body: body === undefined ? null : jsonOf(body),
       // A redirected POST would become a GET.
       redirect: 'manual',
+      // Next.js 13 and 14 cache what they fetch, also a POST. Other runtimes throw on what they don't know.
+      ...('cache' in Request.prototype && { cache: 'no-store' as const }),
     };
     let outcomeUnknown = false;
     let failure: SluiceError | undefined;

@@ -329,6 +329,43 @@ describe('A call of the client', () => {
     expect(server.received).toEqual([]);
   });
 
+  it.each<[string, (sluice: Sluice) => Promise<unknown>]>([
+    ['a Map', ({ messages }) => messages.send('hello', { metadata: new Map([['a', 'b']]) } as never)],
+    [
+      'headers',
+      ({ endpoints }) => endpoints.create({ url: 'https://a.example', headers: new Headers({ a: 'b' }) } as never),
+    ],
+    [
+      'parameters',
+      ({ messages }) => messages.sendBatch([{ message: 'x', metadata: new URLSearchParams('a=b') } as never]),
+    ],
+    ['a set', ({ endpoints }) => endpoints.update('ep_1', { types: new Set(['a']) } as never)],
+    ['a key that is true', ({ messages }) => messages.send('hello', { idempotencyKey: true } as never)],
+    ['a key that is NaN', ({ messages }) => messages.sendBatch([], { idempotencyKey: Number.NaN } as never)],
+  ])('makes no other value of %s', async (_what, call) => {
+    await expect(call(client())).rejects.toThrow(TypeError);
+    expect(server.received).toEqual([]);
+  });
+
+  it('has a key of its own for each call without one, also where that is null', async () => {
+    server.url('/messages', accepted);
+    const options = { idempotencyKey: null } as never;
+    for (const text of ['one', 'two']) await client().messages.send(text, options);
+    const keys = server.received.map(({ headers }) => headers['idempotency-key']);
+    expect([new Set(keys).size, keys.includes('null')]).toEqual([2, false]);
+  });
+
+  it('asks no cache', async () => {
+    server.url('/messages', accepted);
+    const asked: unknown[] = [];
+    const spy: typeof fetch = (url, init) => {
+      asked.push((init as { readonly cache?: string } | undefined)?.cache);
+      return fetch(url, init);
+    };
+    await client({ fetch: spy }).messages.send('hello');
+    expect(asked).toEqual(['no-store']);
+  });
+
   it('sends null where the caller does', async () => {
     server.url('/endpoints/ep_1', json(200, { id: 'ep_1' }));
     await client().endpoints.update('ep_1', { rateLimitPerSecond: null, types: null } as never);

@@ -62,8 +62,10 @@ describe('A client', () => {
   });
 
   it.each(['maxTries', 'timeoutMs', 'deadlineMs'])('is not made without a bound of %s', (name) => {
-    for (const value of [Number.NaN, 0, -1])
-      expect(() => new Sluice({ ...options(), [name]: value })).toThrow(new RangeError(`${name} must be positive.`));
+    for (const value of [Number.NaN, 0, -1, null, '5000', true])
+      expect(() => new Sluice({ ...options(), [name]: value })).toThrow(
+        new RangeError(`${name} must be a positive number.`),
+      );
     for (const value of [1, Number.POSITIVE_INFINITY, undefined])
       expect(() => new Sluice({ ...options(), [name]: value })).not.toThrow();
   });
@@ -79,6 +81,15 @@ describe('A client', () => {
         }),
     ],
     ['its fields', (sluice) => sluice.messages.send({ message: 'hello', type: 'a.b' }, { idempotencyKey: 'k' })],
+    [
+      'its fields, and others',
+      (sluice) => sluice.messages.send({ message: 'hello' }, { idempotencyKey: 'k', type: 'a.b' } as object),
+    ],
+    [
+      'its fields, which count',
+      (sluice) =>
+        sluice.messages.send({ message: 'hello', type: 'a.b' }, { idempotencyKey: 'k', type: 'other' } as object),
+    ],
   ])('sends a message by %s', async (_, send) => {
     accepts();
     await send(new Sluice(options()));

@@ -162,4 +162,8 @@ describe('A message that sluice.consume holds', () => {
   it.each([0, -1, 1.5, NaN])('is refused for a limit of %p', async (limit) => {
     await expect(consume({ limit }).next()).rejects.toThrow(RangeError);
   });
+
+  it.each([0, -1, Number.NaN, null])('holds nothing for %s seconds', async (leaseSeconds) => {
+    await expect(consume({ leaseSeconds } as object).next()).rejects.toThrow(RangeError);
+  });
 });

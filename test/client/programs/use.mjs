@@ -33,7 +33,10 @@ export async function use({ Sluice, SluiceError, verifyWebhook }, baseUrl, webho
     windows: sluice.rateLimit.windows.map(({ name }) => name),
     errors: [
       await codeOf(sluice.messages.get('msg_1'), SluiceError),
-      await codeOf(new Sluice({ apiKey: apiKey.key, baseUrl, timeoutMs: 0, maxTries: 1 }).account.get(), SluiceError),
+      await codeOf(
+        new Sluice({ apiKey: apiKey.key, baseUrl, deadlineMs: Number.MIN_VALUE }).account.get(),
+        SluiceError,
+      ),
       await codeOf(new Sluice({ apiKey: 'x', baseUrl: 'http://127.0.0.1:2', maxTries: 1 }).account.get(), SluiceError),
     ],
   };
