@@ -368,7 +368,7 @@ describe('A call of the client', () => {
 
   it('sends null where the caller does', async () => {
     server.url('/endpoints/ep_1', json(200, { id: 'ep_1' }));
-    await client().endpoints.update('ep_1', { rateLimitPerSecond: null, types: null } as never);
+    await client().endpoints.update('ep_1', { rateLimitPerSecond: null, types: null });
     expect(server.received[0]?.body).toBe('{"rateLimitPerSecond":null,"types":null}');
   });
 

@@ -164,6 +164,6 @@ describe('A message that sluice.consume holds', () => {
   });
 
   it.each([0, -1, Number.NaN, null])('holds nothing for %s seconds', async (leaseSeconds) => {
-    await expect(consume({ leaseSeconds } as object).next()).rejects.toThrow(RangeError);
+    await expect(consume({ leaseSeconds }).next()).rejects.toThrow(RangeError);
   });
 });

@@ -74,7 +74,7 @@ describe('DeliverMessage', () => {
 
   it.each([
     ['for good when the handler gives up', new GiveUp('no'), {}],
-    ['for good when it gives up by an object', { name: 'GiveUp', message: 'no' } as Error, {}],
+    ['for good when it gives up by an object', { name: 'GiveUp', message: 'no' }, {}],
     [
       'for good when it gives up by an error of another realm',
       runInNewContext("Object.assign(new Error('no'), { name: 'GiveUp' })") as Error,

@@ -46,6 +46,18 @@ describe('RefusalCache', () => {
     ]);
   });
 
+  it.each([
+    ['a window', FULL, 'refused'],
+    ['a ban', { ...FULL, banLeftMs: 60_000 }, 'banned'],
+  ])('refuses nothing by %s that was decided before a pause of the caller', (_what, outcome, kindThen) => {
+    cache.update(HIT, outcome, true, 0);
+    expect(kinds(HIT, 999, 999)).toEqual(['ask', kindThen]);
+    cache.update(HIT, outcome, true, 1_000);
+    expect(kinds(HIT, 2_000, 2_000, 2_500, 9_000)).toEqual(['ask', 'ask', 'ask', 'ask']);
+    cache.update(HIT, outcome, true, 9_000);
+    expect(kinds(HIT, 9_001)).toEqual([kindThen]);
+  });
+
   it('refuses until the window ends, with the time that is left of it', () => {
     cache.update(HIT, { ...FULL, minuteLeftMs: 800 }, true, 0);
     const verdict = cache.recall(HIT, 300);
@@ -151,7 +163,7 @@ describe('RefusalCache', () => {
       expect(kinds(HIT, 1, 900)).toEqual([kindBefore, 'ask']);
       cache.update({ ...OTHER, epoch: 1 }, { ...outcome, banLeftMs: 0 }, true, 901);
       cache.abandonRecheck(HIT);
-      expect(kinds(renewed, 902, 903)).toEqual(['ask', kindBefore]);
+      expect(kinds(renewed, 902, 903)).toEqual(['ask', 'ask']);
     },
   );
 

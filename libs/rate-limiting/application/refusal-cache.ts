@@ -5,8 +5,10 @@ import { refusedForMs, type HitOutcome } from '../domain/decide-hit.js';
 import type { Hit, RefusingVerdict } from './limiter.js';
 import { windowsOf } from './verdicts.js';
 
-/** A refusal from the cache is at most this old, in milliseconds. */
+/** How long the outcome of the store is used, in milliseconds, and then while the store decides one hit. */
 const RECHECK_MS = 900;
+/** Later than this, in milliseconds, the caller has paused: the outcome may be of any age, so the store decides all hits. */
+const PAUSE_MS = 100;
 /** Strikes are overdue when no request to the store has carried them for this long, in milliseconds. */
 const OVERDUE_MS = 950;
 const MAX_ACCOUNTS = 100_000;
@@ -73,14 +75,14 @@ export class RefusalCache {
     return { kind: 'refused', windows: lastWindows(account), retryInMs: account.refusedUntil - now };
   }
 
-  /** Records that the store is deciding a hit: other hits need not wait for it as well. */
+  /** Records that the store is deciding a hit: other hits need not wait for it as well, unless the outcome is old. */
   startRecheck(hit: Hit, now: number): void {
-    this.recheck(hit, now + RECHECK_MS);
+    for (const known of this.knownOf(hit)) if (now < known.recheckAt + PAUSE_MS) known.recheckAt = now + RECHECK_MS;
   }
 
   /** Records that the store has not decided it, because it was stale: nothing is known to be as it was. */
   abandonRecheck(hit: Hit): void {
-    this.recheck(hit, 0);
+    for (const known of this.knownOf(hit)) known.recheckAt = 0;
   }
 
   /** Removes the pending strikes of an account, to be reported to the store. */
@@ -135,12 +137,10 @@ export class RefusalCache {
     return account === undefined ? null : lastWindows(account);
   }
 
-  private recheck({ accountId, keyId }: Hit, at: number): void {
+  private knownOf({ accountId, keyId }: Hit): Pick<CachedAccount, 'recheckAt'>[] {
     const account = this.accounts.peek(accountId);
     const key = account?.keys?.get(keyId);
-    if (account === undefined || key === undefined) return;
-    account.recheckAt = at;
-    key.recheckAt = at;
+    return account === undefined || key === undefined ? [] : [account, key];
   }
 
   private takeFrom(key: CachedKey): Strikes {
