@@ -22,12 +22,13 @@ export class AutoRestart {
 
   constructor(
     private readonly name: string,
-    private readonly launch: () => Promise<Running>,
+    /** @param stopping ends a launch that is not done: it may reject then */
+    private readonly launch: (stopping: AbortSignal) => Promise<Running>,
   ) {}
 
   /** Resolves when it serves. Rejects if it ends before that: only what has served once is launched again. */
   async start(): Promise<void> {
-    this.current = this.launch();
+    this.current = this.launch(this.stopping.signal);
     const running = await this.current;
     await running.ready;
     void this.keepRunning(running);
@@ -61,8 +62,9 @@ export class AutoRestart {
 
   private async relaunch(): Promise<Running | undefined> {
     if (this.stopping.signal.aborted) return undefined;
-    this.current = this.launch();
+    this.current = this.launch(this.stopping.signal);
     return this.current.catch((error: unknown) => {
+      if (this.stopping.signal.aborted) return undefined;
       console.error(`${this.name} could not be started: ${error instanceof Error ? error.message : String(error)}`);
       return undefined;
     });

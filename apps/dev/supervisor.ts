@@ -10,7 +10,7 @@ import { AutoRestart } from './auto-restart.js';
 import { runApp } from './child-process.js';
 import { DataDir } from './data-dir.js';
 import { ensureDevKey, type DevKey } from './dev-key.js';
-import { EmbeddedPostgres } from './embedded-postgres/embedded-postgres.js';
+import { EmbeddedPostgres, withoutTls } from './embedded-postgres/embedded-postgres.js';
 import { nextFreePort, usablePort } from './port.js';
 
 /** What users need to know about the started processes. */
@@ -114,10 +114,13 @@ export class Supervisor {
     stopping.throwIfAborted();
     const path = dataDir.file('postgres');
     console.log(`Starting PostgreSQL in ${path} …`);
-    this.database = new AutoRestart('PostgreSQL', async () => {
+    // They are about another server. The apps have them, for handlers that use one.
+    const ofLibpq = Object.keys(process.env).filter((name) => /^PG[A-Z]/.test(name));
+    for (const name of ofLibpq) Reflect.deleteProperty(process.env, name);
+    this.database = new AutoRestart('PostgreSQL', async (ending) => {
       // On the same port again, so that its URL stays valid.
       const port = this.postgres?.port;
-      const server = await EmbeddedPostgres.start({ dataDir: path, database: 'sluice', port });
+      const server = await EmbeddedPostgres.start({ dataDir: path, database: 'sluice', port, stopping: ending });
       this.postgres = server;
       return {
         ended: server.exited.then(() => 'see server.log in its data'),
@@ -127,7 +130,7 @@ export class Supervisor {
     });
     await this.database.start();
     if (this.postgres === undefined) throw new Error('PostgreSQL has not been started.');
-    return this.postgres.url;
+    return withoutTls(this.postgres.url);
   }
 
   /** A port for each process. The default port is replaced by a free one if it is in use or the API's. */

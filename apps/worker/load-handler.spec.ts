@@ -104,13 +104,31 @@ describe('loadHandler', () => {
     await expect(loadHandler('@acme/handler', folder)).resolves.toHaveProperty('handle');
   });
 
-  it('rejects a module that is never loaded', async () => {
-    const name = await write('await new Promise(() => undefined);\nexport default () => undefined;');
+  const ENDED = 'which ended the process while it was loaded.';
+  const LOADED = 'export default () => undefined;';
+  it.each([
+    ['is never loaded', 'await new Promise(() => undefined);', 'whose top-level await has not ended within 2 s.', 1],
+    ['has an error of syntax', 'export default (', 'which cannot be loaded: SyntaxError: ', 1],
+    ['throws', "throw new Error('broken');", 'which cannot be loaded: Error: broken', 1],
+    ['exits', 'process.exit();', ENDED, 1],
+    ['exits as if nothing were wrong', 'process.exit(0);', ENDED, 1],
+    ['exits with a code', 'process.exit(7);', ENDED, 7],
+    ['exits later', 'setTimeout(process.exit); await new Promise(() => undefined);', ENDED, 1],
+    ['exits where it catches errors', 'try { process.exit(0); } catch {}', ENDED, 1],
+    ['exits in its constructor', 'export default class { constructor() { process.exit(0); } handle() {} }', ENDED, 1],
+    ['has an error in a timer', "setTimeout(() => { throw 'no'; }); await new Promise(() => undefined);", ENDED, 1],
+    ['has a rejection that nothing handles', "Promise.reject('no'); await new Promise(() => undefined);", ENDED, 1],
+  ])('ends the process with a sentence and an error if the module %s', async (_what, source, sentence, code) => {
+    const name = await write(source.includes('export') ? source : `${source}\n${LOADED}`);
     // Jest loads no module with a top-level await.
     const script = `import { loadHandler } from './dist/apps/worker/load-handler.js';
-      await loadHandler(${JSON.stringify(name)}, ${JSON.stringify(folder)}, 10).catch(({ message }) => console.log(message));`;
-    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
-    expect(stdout).toBe(`HANDLER names "${name}", whose top-level await has not ended within 0.01 s.\n`);
+      await loadHandler(${JSON.stringify(name)}, ${JSON.stringify(folder)}, 2000).catch(({ message }) => {
+        process.stderr.write(message);
+        process.exit(1);
+      });`;
+    const { stderr, status } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+    expect(stderr).toContain(`HANDLER names "${name}", ${sentence}`);
+    expect(status).toBe(code);
   });
 
   it.each([

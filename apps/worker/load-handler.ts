@@ -6,6 +6,7 @@ import { inspect, types } from 'node:util';
 import { resolve } from 'import-meta-resolve';
 import type { Delivery, MessageHandler } from '#delivery/index.js';
 import { withTimeout } from '#kernel/timeout.js';
+import { withoutExit } from '#platform/process/exit.js';
 import { UsageError } from '#platform/process/usage-error.js';
 
 type Handle = (delivery: Delivery, signal: AbortSignal) => unknown;
@@ -25,7 +26,8 @@ export function isPathOrPackage(text: string): boolean {
  */
 export async function loadHandler(name: string, folder: string, loadingMs = 30_000): Promise<MessageHandler> {
   const path = find(name, folder);
-  const handle = await load(name, path, loadingMs);
+  const ended = `worker: HANDLER names "${name}", which ended the process while it was loaded.`;
+  const handle = await withoutExit(ended, () => load(name, path, loadingMs));
   return {
     handle: async (delivery, signal) => {
       await assertDone(await handle(delivery, signal));

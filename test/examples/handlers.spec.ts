@@ -1,9 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { FactoryProvider } from '@nestjs/common';
-import { Environment } from '#platform/process/environment.js';
-import { UsageError } from '#platform/process/usage-error.js';
-import { chosenHandler } from '../../apps/worker/handlers.js';
 import { Fleet } from '../support/fleet.js';
 import { Mailbox } from '../support/mailbox.js';
 import { listen, until } from '../support/processes.js';
@@ -67,23 +66,16 @@ describe('a worker with a handler selected by HANDLER', () => {
     );
   });
 
-  it.each([
-    ['http', {}, 'HTTP_HANDLER_URL is required: where to post messages.'],
-    [
-      'http',
-      { HTTP_HANDLER_URL: 'ftp://user:hunter2@receiver.example' },
-      'HTTP_HANDLER_URL must be a URL that begins with http:// or https://.',
-    ],
-    [
-      'email',
-      { EMAIL_HANDLER_SERVER: 'smtp://127.0.0.1' },
-      'EMAIL_HANDLER_FROM is required: the sender address of e-mails.',
-    ],
-  ])('does not start with %s and %j', async (HANDLER, settings, error) => {
-    const environment = new Environment({ HANDLER, ...settings });
-    const providers: unknown = Reflect.getMetadata('providers', (await chosenHandler(environment)) ?? Object);
-    const [provider] = providers as FactoryProvider<unknown>[];
-    expect(() => provider?.useFactory(environment)).toThrow(new UsageError(error));
+  it('ends without an error by a signal while its module is loaded', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-handler-'));
+    const HANDLER = join(folder, 'handler.mjs');
+    writeFileSync(HANDLER, "console.log('loading'); await new Promise(() => undefined);");
+    const worker = fleet.start(WORKER, { HANDLER });
+    await worker.printed(/loading/);
+    worker.signal('SIGTERM');
+    expect(await worker.ended()).toBe(0);
+    expect(worker.output).not.toContain('HANDLER');
+    rmSync(folder, { recursive: true });
   });
 
   it('starts at most WORKER_RATE deliveries a second in all processes together', async () => {

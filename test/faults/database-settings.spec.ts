@@ -185,6 +185,7 @@ describe('A default that an operator sets', () => {
     ['PGCLIENTENCODING', 'LATIN1'],
     ['PGTARGETSESSIONATTRS', 'standby'],
     ['PGSSLROOTCERT', '/nowhere'],
+    ['PGSSLNEGOTIATION', 'direct'],
     ['PGHOST', 'nowhere.invalid'],
     ['PGPORT', '1'],
     ['PGUSER', 'nobody'],

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { EmbeddedPostgres } from '../../apps/dev/embedded-postgres/embedded-postgres.js';
+import { UsageError } from '#platform/process/usage-error.js';
 import { freePort, isAlive, killAll, Program, until } from '../support/processes.js';
 
 async function query(url: string, sql: string): Promise<unknown[][]> {
@@ -133,4 +134,40 @@ describe('The embedded PostgreSQL', () => {
     await expect(start(tooSmall)).rejects.toThrow(/^PostgreSQL did not start: .*shared_buffers.*$/);
     await expect(start({ dataDir: __dirname })).rejects.toThrow(/is not a PostgreSQL data directory and not empty/);
   });
+
+  it.each([
+    ['options that it does not know', 'PGOPTIONS', '-c foo=bar', 'unrecognized configuration parameter "foo"'],
+    ['options that it does not allow', 'PGOPTIONS', '-c fsync=off', 'parameter "fsync" cannot be changed now'],
+  ])('reports in one sentence that it refuses connections with %s, and ends', async (_what, name, value, reason) => {
+    process.env[name] = value;
+    const starting = start().finally(() => Reflect.deleteProperty(process.env, name));
+    await expect(starting).rejects.toThrow(
+      new UsageError(`PostgreSQL in ${dataDir} refuses the connection: ${reason}.`),
+    );
+    await expectStopped();
+  });
+
+  it('reports in one sentence that its password is not that of the data, and ends', async () => {
+    const file = join(dataDir, 'sluice.password');
+    const password = readFileSync(file, 'utf8');
+    writeFileSync(file, 'another');
+    await expect(start()).rejects.toThrow(
+      /^PostgreSQL in .* refuses the connection: password authentication failed .*$/,
+    );
+    writeFileSync(file, password);
+    await expectStopped();
+  });
+
+  it('can be stopped before it accepts connections', async () => {
+    const unreachable = { settings: { listen_addresses: '127.0.0.2' } };
+    await expect(start({ ...unreachable, stopping: AbortSignal.timeout(500) })).rejects.toThrow(/timeout/);
+    await expectStopped();
+  });
+
+  const expectStopped = async () => {
+    expect(existsSync(join(dataDir, 'postmaster.pid'))).toBe(false);
+    const postgres = await start();
+    await expectData(postgres.url);
+    await postgres.stop();
+  };
 });

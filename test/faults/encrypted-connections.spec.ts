@@ -113,6 +113,15 @@ describeUnless(NO_OPENSSL)('A connection to PostgreSQL', () => {
     },
   );
 
+  it('is encrypted from its first byte with sslnegotiation=direct', async () => {
+    await present('right');
+    const direct = (mode: string) => `${query(mode, own.certificate)}&sslnegotiation=direct`;
+    expect(await outcome(direct('require'))).toBe('encrypted');
+    expect(await outcome(direct('verify-full'))).toBe('encrypted');
+    await present('renamed');
+    expect(await outcome(direct('verify-full'))).toBe('ERR_TLS_CERT_ALTNAME_INVALID');
+  });
+
   it('emits no warnings, and reports the fault at the start', async () => {
     const warnings: unknown[] = [];
     const note = (warning: unknown) => warnings.push(warning);

@@ -27,6 +27,10 @@ const NEVER_A_URL = [
     'http://a#f',
     'unix:/run/a.sock',
   ],
+  // `URL` makes hosts of these that are not in the text.
+  ...['/hook', '//hook', '///hook', '\\hook', '/hook:3000', 'http:/hook', 'http:hook', 'http:///hook', 'http:\\\\hook'],
+  ...['http://3000', 'http://3000/hook', 'http://127.1', 'http://0x7f.1', 'http://0177.0.0.1', 'http://2130706433'],
+  ...['3.5', '0x7f.1:3000', '65536', '3000#f', '3000\\hook'],
 ];
 
 function refusal(parse: () => unknown): CliError | null {
@@ -63,6 +67,11 @@ describe('A URL that is typed', () => {
     [parseBaseUrl, 'HTTP://A:80/base//', 'http://a/base'],
     [parseForwardUrl, 'localhost', 'http://localhost/'],
     [parseForwardUrl, 'localhost:3000/hook?a=b', 'http://localhost:3000/hook?a=b'],
+    [parseForwardUrl, '3000', 'http://localhost:3000/'],
+    [parseForwardUrl, '3000/hook', 'http://localhost:3000/hook'],
+    [parseForwardUrl, '3000?a=b', 'http://localhost:3000/?a=b'],
+    [parseForwardUrl, 'Bücher.example:3000', 'http://xn--bcher-kva.example:3000/'],
+    [parseForwardUrl, '[0:0:0:0:0:0:0:1]:3000', 'http://[::1]:3000/'],
     [parseForwardUrl, '[::1]:3000', 'http://[::1]:3000/'],
     [parseForwardUrl, '127.0.0.1:65535', 'http://127.0.0.1:65535/'],
     [parseForwardUrl, 'https://a/?b', 'https://a/?b'],
@@ -74,6 +83,8 @@ describe('A URL that is typed', () => {
   it.each([
     [parseBaseUrl, 'http://a/?query'],
     [parseForwardUrl, 'localhost:0'],
+    [parseForwardUrl, '0'],
+    [parseForwardUrl, '22'],
     [parseForwardUrl, 'localhost:6000/hook'],
     [parseForwardUrl, 'user:secret@localhost:3000'],
     [parseReceiverUrl, 'http://10.0.0.1'],

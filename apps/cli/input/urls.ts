@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net';
 import { CliError, EXIT } from '../support/exit-codes.js';
 
 /** The base URL of a service. @param name the option or variable that contains the URL */
@@ -13,10 +14,10 @@ export function parseBaseUrl(text: string, name: string): string {
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
 }
 
-/** The URL to forward messages to. `http://` may be left out. */
+/** The URL to forward messages to. `http://` may be left out, and of a port of this machine also the host. */
 export function parseForwardUrl(text: string, name: string): string {
   const hasScheme = /^[a-z][a-z\d+.-]*:(?!\d+(?:[/?]|$))/i.test(text);
-  const url = httpUrl(hasScheme ? text : `http://${text}`);
+  const url = httpUrl(hasScheme ? text : `http://${text.replace(/^\d+(?=[/?]|$)/, 'localhost:$&')}`);
   if (url === null) {
     throw new CliError(
       `${name} must be a URL like http://localhost:3000/hook, without a password or fragment.`,
@@ -58,7 +59,9 @@ function httpUrl(text: string): URL | null {
   // oxlint-disable-next-line no-control-regex -- these are the ones to refuse
   if (/[\s\u0000-\u001f\u007f]/.test(text) || !URL.canParse(text)) return null;
   const url = new URL(text);
-  return /^https?:$/.test(url.protocol) && url.username + url.password + url.hash === '' ? url : null;
+  // `URL` would take the beginning of a path for the host, and numbers for an address.
+  if (!/^https?:\/\/[^/\\]/i.test(text) || (isIPv4(url.hostname) && !text.includes(url.hostname))) return null;
+  return url.username + url.password + url.hash === '' ? url : null;
 }
 
 /** The "bad ports" of the Fetch standard. */

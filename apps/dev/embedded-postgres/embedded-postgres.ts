@@ -22,6 +22,8 @@ interface EmbeddedPostgresOptions {
   readonly port?: number | undefined;
   /** Settings of postgresql.conf, in addition to the defaults below. */
   readonly settings?: Settings;
+  /** Ends a start, which rejects then. */
+  readonly stopping?: AbortSignal | undefined;
 }
 
 /** After this time a shutdown cuts connections. No commit is lost. */
@@ -64,7 +66,8 @@ export class EmbeddedPostgres {
       ...{ ssl: false, connectionTimeoutMillis: 5_000 },
     });
     await clearLeftovers(dataDir, connection);
-    const server = await startServer({ dataDir, binaries, runAs, settings, connection, port: options.port });
+    const { port, stopping } = options;
+    const server = await startServer({ dataDir, binaries, runAs, settings, connection, port, stopping });
     const started = new EmbeddedPostgres(urlOf(server.port, password, options.database), server);
     try {
       await ensureDatabase(server.ownership, options.database);
@@ -101,7 +104,12 @@ export async function runningUrl(dataDir: string, database: string): Promise<str
   const postmaster = await findPostmaster(dataDir);
   return postmaster === undefined || postmaster.port === 0
     ? null
-    : urlOf(postmaster.port, await readPassword(dataDir), database);
+    : withoutTls(urlOf(postmaster.port, await readPassword(dataDir), database));
+}
+
+/** The server has no certificate, and PGSSLMODE is about another one. */
+export function withoutTls(url: string): string {
+  return `${url}?sslmode=disable`;
 }
 
 function urlOf(port: number, password: string, database: string): string {

@@ -7,13 +7,14 @@ import { promisify } from 'node:util';
 export interface Postmaster {
   readonly pid: number;
   readonly port: number;
+  readonly isReady: boolean;
 }
 
 /** The server that runs on this data directory, by its postmaster.pid and the process table. */
 export async function findPostmaster(dataDir: string): Promise<Postmaster | undefined> {
   const lines = (await readFile(join(dataDir, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n');
   // A starting server has not written its port yet.
-  const postmaster = { pid: Number(lines[0]), port: Number(lines[3] ?? 0) };
+  const postmaster = { pid: Number(lines[0]), port: Number(lines[3] ?? 0), isReady: lines[7]?.trim() === 'ready' };
   return (await isPostmasterOf(postmaster.pid, dataDir)) ? postmaster : undefined;
 }
 

@@ -192,7 +192,9 @@ function configOf(address: DatabaseAddress, config: pg.ClientConfig): pg.ClientC
     user: address.user,
     password: address.password,
     database: address.database,
-    ssl: false,
+    // pg checks these two; what is used for an attempt is set when it is made.
+    ssl: address.directTls,
+    sslnegotiation: address.directTls ? 'direct' : 'postgres',
     ...(options !== '' && { options }),
     ...(applicationName !== undefined && { application_name: applicationName }),
     ...(config.application_name === undefined && { fallback_application_name: fallbackApplicationName }),
@@ -201,7 +203,6 @@ function configOf(address: DatabaseAddress, config: pg.ClientConfig): pg.ClientC
     }),
     ...(!address.keepAlive && { keepAlive: false }),
     ...(keepAliveIdleMs !== undefined && { keepAliveInitialDelayMillis: keepAliveIdleMs }),
-    ...(address.directTls && { sslnegotiation: 'direct' }),
     enableChannelBinding: address.channelBinding !== 'disable',
   };
 }

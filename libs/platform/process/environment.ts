@@ -1,3 +1,4 @@
+import { decoded, readingUrl } from './url-text.js';
 import { UsageError } from './usage-error.js';
 
 export interface Format<T> {
@@ -38,15 +39,20 @@ export class Environment {
   }
 
   /**
-   * A required URL. It may contain a password.
+   * A required URL. It may contain a user and a password, which `decodeURIComponent` can decode.
    * @param protocols as in `https:`
    */
   url(name: string, what: string, protocols: readonly string[]): URL {
     const isAccepted = ({ hostname, protocol }: URL) => hostname !== '' && protocols.includes(protocol);
-    return this.required(name, what, {
+    const url = this.required(name, what, {
       expected: `a URL that begins with ${protocols.join('// or ')}//`,
       parse: (text) => (URL.canParse(text) && isAccepted(new URL(text)) ? new URL(text) : undefined),
       secret: true,
+    });
+    return readingUrl(name, url.href, () => {
+      url.username = encodeURIComponent(decoded(url.username));
+      url.password = encodeURIComponent(decoded(url.password));
+      return url;
     });
   }
 

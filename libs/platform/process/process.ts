@@ -5,7 +5,7 @@ import { UnusableSession } from '../database/session.js';
 import { requireUsableDatabase } from '../database/usable-database.js';
 import { createLogger, type Logger } from '../observability/logging.js';
 import { isOfRedis, withoutEnd } from '../redis/errors.js';
-import { tolerateClosedTerminal } from './closed-terminal.js';
+import { exit } from './exit.js';
 import type { PlatformSettings } from './settings.js';
 import { UsageError } from './usage-error.js';
 import { TLS_ERROR, tlsFailure } from '../process/tls-files.js';
@@ -36,7 +36,7 @@ export async function runProcess<Settings extends PlatformSettings>(
 ): Promise<void> {
   // Until it has started, there is nothing to finish. Process 1 of a container ignores signals without a handler, and
   // one that arrives while handlers are replaced is lost: so there is one from the start.
-  let onSignal: (signal: string) => void = () => process.exit(0);
+  let onSignal: (signal: string) => void = () => exit(0);
   for (const signal of SIGNALS) {
     process.on(signal, () => {
       onSignal(signal);
@@ -85,11 +85,6 @@ function stopHandler(running: Running, logger: Logger): (signal: string) => void
     if (isSecond && signal !== 'SIGHUP') exit(1);
     stop(signal);
   };
-}
-
-function exit(code: number): never {
-  tolerateClosedTerminal();
-  process.exit(code);
 }
 
 /** Why a process could not start, in one sentence, or a bug with its stack trace. */

@@ -84,6 +84,20 @@ describe('npm start', () => {
     expect(new Set([...again.ports, 9464]).size).toBe(4);
   });
 
+  it('brings a database along that variables of libpq have no effect on', async () => {
+    const ofAnother = {
+      ...{ PGHOST: 'nowhere.invalid', PGPORT: '1', PGUSER: 'nobody', PGPASSWORD: 'wrong', PGDATABASE: 'nothing' },
+      ...{ PGOPTIONS: '-c foo=bar', PGSSLMODE: 'verify-full', PGSSLROOTCERT: '/nowhere', PGSSLNEGOTIATION: 'direct' },
+      ...{ PGCLIENTENCODING: 'LATIN1', PGTARGETSESSIONATTRS: 'standby', PGCONNECT_TIMEOUT: '1' },
+    };
+    const program = start({ DATABASE_URL: '', API_KEY_PEPPER: '', ...ofAnother });
+    await program.printed('Ctrl-C');
+    const env = { ...process.env, DATABASE_URL: '', DATA_DIR: folder, ...ofAnother };
+    const census = spawnSync(process.execPath, ['dist/apps/cli/main.js', 'census'], { encoding: 'utf8', env });
+    expect(census).toMatchObject({ status: 0, stderr: '' });
+    expect(await program.end()).toBe(0);
+  });
+
   it('does not start when the port of the settings is taken, and names the setting', async () => {
     const taken = await occupy(0);
     const { port } = taken.address() as AddressInfo;

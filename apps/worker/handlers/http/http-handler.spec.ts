@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { GiveUp, RetryDelivery } from '#delivery/index.js';
+import { Environment, GiveUp, RetryDelivery } from '#delivery/index.js';
 import { aDelivery } from '../../../../test/support/messages.js';
 import { until } from '../../../../test/support/processes.js';
 import { HttpHandler } from './http-handler.js';
@@ -56,6 +56,7 @@ describe('HttpHandler', () => {
       { method: 'POST', body: 'Grüße', headers: { 'idempotency-key': 'msg_1', 'x-attempt': '2' } },
     ]);
     expect(received[0]?.headers).not.toHaveProperty('traceparent');
+    expect(received[0]?.headers).not.toHaveProperty('authorization');
   });
 
   it('passes on the trace', async () => {
@@ -107,13 +108,23 @@ describe('HttpHandler', () => {
     // Sooner than its signal aborts.
   }, 9_000);
 
-  it('sends the credentials of the URL', async () => {
+  it.each([
+    ['user%40example:a%3Ab', 'user@example:a:b'],
+    ['us%C3%A9r:gr%C3%BC%C3%9Fe', 'usér:grüße'],
+    ['user:pa%ss', 'user:pa%ss'],
+    ['100%:100%', '100%:100%'],
+    ['user:%zz%25', 'user:%zz%'],
+    [':token', ':token'],
+    ['token', 'token:'],
+    ['token:', 'token:'],
+  ])('sends the credentials %s of the URL', async (written, sent) => {
     respondWith(204);
-    const login = Object.assign(new URL(url), { username: 'user@example', password: 'a:b' });
+    const HTTP_HANDLER_URL = url.href.replace('//', `//${written}@`);
+    const login = new Environment({ HTTP_HANDLER_URL }).url('HTTP_HANDLER_URL', '', ['http:']);
     const other = new HttpHandler(login);
     await other.handle(delivery, AbortSignal.timeout(10_000));
     await other.onApplicationShutdown();
-    expect(received[0]?.headers.authorization).toBe(`Basic ${btoa('user@example:a:b')}`);
+    expect(received[0]?.headers.authorization).toBe(`Basic ${Buffer.from(sent).toString('base64')}`);
   });
 
   it('reveals no details if the receiver is unreachable', async () => {

@@ -26,7 +26,7 @@ export class HttpHandler extends MessageHandler implements OnApplicationShutdown
     const credentials = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`);
     this.headers = {
       'content-type': 'text/plain; charset=utf-8',
-      ...(username !== '' && { authorization: `Basic ${credentials.toString('base64')}` }),
+      ...(username + password !== '' && { authorization: `Basic ${credentials.toString('base64')}` }),
     };
   }
 
