@@ -183,7 +183,7 @@ func (c *Client) Retry(ctx context.Context, id string) (*Message, error) {
 // Lease leases up to max messages (at most 100) for some time, up to an hour: nobody else gets them until then. Without
 // messages, it waits for up to 20 seconds. The account's delivery must be pull.
 func (c *Client) Lease(ctx context.Context, max int, lease, wait time.Duration) ([]LeasedMessage, error) {
-	body := map[string]any{"max": max, "seconds": int(lease.Seconds()), "wait": int(wait.Seconds())}
+	body := map[string]any{"max": max, "seconds": seconds(lease), "wait": seconds(wait)}
 	var leased struct{ Data []LeasedMessage }
 	err := c.transport.call(ctx, call{
 		method: http.MethodPost, path: "/messages/lease", body: body, isRepeatable: true, patience: wait, field: "data",
@@ -224,7 +224,7 @@ func (c *Client) Nack(ctx context.Context, id, leaseToken string, rejection Reje
 func (c *Client) nack(ctx context.Context, id, leaseToken string, rejection Rejection, isUnbounded bool) error {
 	body := map[string]any{"leaseToken": leaseToken}
 	if rejection.Delay != nil {
-		body["delaySeconds"] = int(rejection.Delay.Seconds())
+		body["delaySeconds"] = seconds(*rejection.Delay)
 	}
 	if reason := storable(rejection.Reason); reason != "" {
 		body["reason"] = reason
@@ -238,7 +238,7 @@ func (c *Client) Extend(ctx context.Context, id, leaseToken string, lease time.D
 }
 
 func (c *Client) extend(ctx context.Context, id, leaseToken string, lease time.Duration, isUnbounded bool) error {
-	return c.end(ctx, id, "extend", map[string]any{"leaseToken": leaseToken, "seconds": int(lease.Seconds())}, isUnbounded)
+	return c.end(ctx, id, "extend", map[string]any{"leaseToken": leaseToken, "seconds": seconds(lease)}, isUnbounded)
 }
 
 func (c *Client) end(ctx context.Context, id, verb string, body any, isUnbounded bool) error {
@@ -278,3 +278,6 @@ func returned[T any](ctx context.Context, t *transport, c call) (*T, error) {
 func pathOf(id string, more ...string) string {
 	return strings.Join(append([]string{"/messages", url.PathEscape(id)}, more...), "/")
 }
+
+// seconds rounds up: a short delay must not become none.
+func seconds(of time.Duration) int { return int((of + time.Second - 1) / time.Second) }

@@ -67,6 +67,11 @@ const RECONNECT_MS = 500;
 
 /** The page of a proxy would end at once, again and again. */
 function bodyOf({ body, headers, status }: Response): ReadableStream<Uint8Array> {
+  if (body && !('getReader' in body)) {
+    // Of Node.js, by a `fetch` that was passed: it would stay open.
+    (body as { destroy?: () => void }).destroy?.();
+    throw unexpected('no web stream: pass a fetch that has them.', status);
+  }
   if (body && /^text\/event-stream\b/i.test(headers.get('content-type') ?? '')) return body;
   body?.cancel().catch(() => undefined);
   throw unexpected('no event stream of Sluice: check baseUrl (https?) and proxies.', status);

@@ -1,5 +1,5 @@
 import { RateLimitError } from './errors.js';
-import { sleep } from './timing.js';
+import { sleep, throwIfAborted } from './timing.js';
 
 /** Keeps all calls of a client back once one of them was refused, so that they don't each earn a refusal. */
 export class Pause {
@@ -28,7 +28,7 @@ export class Pause {
 
   /** Resolves when a request may be sent. Throws what remains of the refusal if that is too late for this one. */
   async end(deadline: number, signal: AbortSignal | undefined): Promise<void> {
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     for (let left = this.leftMs; left > 0; left = this.leftMs) {
       const now = performance.now();
       // A limit can be raised and a ban be lifted: one request in a while finds out.

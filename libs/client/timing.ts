@@ -8,8 +8,8 @@ const listeners = new WeakMap<AbortSignal, Set<() => void>>();
  * Node.js would warn of a leak: it gets one listener for all of them.
  * @returns ends that
  */
-export function onAbort(signal: AbortSignal | undefined, listener: () => void): () => void {
-  if (signal === undefined) return () => undefined;
+export function onAbort(signal: AbortSignal | null | undefined, listener: () => void): () => void {
+  if (!signal) return () => undefined;
   if (signal.aborted) listener();
   const known = listeners.get(signal);
   const all = known ?? new Set();
@@ -41,7 +41,12 @@ export async function sleep(ms: number, signal?: AbortSignal, isIdle = false): P
     clearTimeout(timer);
     ignore();
   }
-  signal?.throwIfAborted();
+  throwIfAborted(signal);
+}
+
+/** Signals of polyfills, and of older DOMs in tests, have no such method, and no reason. */
+export function throwIfAborted(signal: AbortSignal | null | undefined): void {
+  if (signal?.aborted) throw (signal.reason as unknown) ?? new DOMException('The call was aborted.', 'AbortError');
 }
 
 /** Does something with a signal that is aborted after this time, or with the caller's, and waits no longer for it. */

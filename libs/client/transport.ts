@@ -61,7 +61,7 @@ export interface TransportOptions {
 }
 
 export interface Call extends CallOptions {
-  readonly query?: Readonly<Record<string, string | number | boolean | Date | undefined>>;
+  readonly query?: Readonly<Record<string, string | number | boolean | Date | null | undefined>>;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   /** Whether a POST can be repeated although its outcome is unknown; other methods can. */
@@ -83,6 +83,7 @@ interface Sent {
   readonly cache?: 'no-store';
 }
 
+type Fetch = typeof globalThis.fetch;
 type Read<T> = (response: Response, sent: string | null) => Promise<T> | T;
 
 /** Sends requests, and repeats them where that is safe. */
@@ -143,7 +144,8 @@ export class Transport {
   async send<T>(method: string, path: string, call: Call = {}, read: Read<T>): Promise<T> {
     const { body, headers, signal, repeatable = method !== 'POST', patienceMs = 0, unbounded = false } = call;
     const options = { ...this.#options, ...(unbounded && { maxTries: Infinity, deadlineMs: Infinity }) };
-    const { maxTries = 6, timeoutMs = 30_000, deadlineMs = 120_000, onRetry } = options;
+    const { maxTries = 6, timeoutMs = 30_000, deadlineMs = 120_000, onRetry, fetch = globalThis.fetch } = options;
+    if (typeof fetch !== 'function') throw new TypeError('fetch is missing: pass one to the client.');
     const deadline = performance.now() + deadlineMs + patienceMs;
     // Before anything is awaited: the caller may change what it has passed.
     const sent: Sent = {
@@ -166,7 +168,7 @@ export class Transport {
       const ms = Math.min(timeoutMs + patienceMs, deadline - performance.now());
       if (ms <= 0 && failure !== undefined) throw failure;
       try {
-        return await this.#try(path, call, sent, ms, read);
+        return await this.#try(path, call, sent, ms, read, fetch);
       } catch (error) {
         if (!(error instanceof SluiceError)) throw error;
         // An earlier try may have deleted it.
@@ -187,13 +189,13 @@ export class Transport {
     }
   }
 
-  async #try<T>(path: string, call: Call, sent: Sent, ms: number, read: Read<T>): Promise<T> {
+  async #try<T>(path: string, call: Call, sent: Sent, ms: number, read: Read<T>, fetch: Fetch): Promise<T> {
     const { query = {}, signal: caller } = call;
-    const { fetch = globalThis.fetch } = this.#options;
     const startedAt = performance.now();
     const search = new URLSearchParams();
     for (const [name, value] of Object.entries(query)) {
-      if (value !== undefined) search.set(name, value instanceof Date ? value.toISOString() : String(value));
+      // A Date of another realm is no `instanceof` Date.
+      if (value != null) search.set(name, typeof value === 'object' ? value.toISOString() : String(value));
     }
     const timedOut = new ConnectionError({
       message: `${sent.method} ${path} had no complete response after ${Math.max(0, Math.round(ms))} ms.`,

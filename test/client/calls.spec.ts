@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import { runInNewContext } from 'node:vm';
 import {
   ConnectionError,
   RateLimitError,
@@ -353,6 +354,41 @@ describe('A call of the client', () => {
     for (const text of ['one', 'two']) await client().messages.send(text, options);
     const keys = server.received.map(({ headers }) => headers['idempotency-key']);
     expect([new Set(keys).size, keys.includes('null')]).toEqual([2, false]);
+  });
+
+  it('sends a Date of another realm in a query, and leaves out what is null', async () => {
+    server.url('/messages?since=1970-01-01T00%3A00%3A00.000Z', json(200, { data: [], nextCursor: null }));
+    const since = runInNewContext('new Date(0)') as Date;
+    expect(
+      (
+        await client()
+          .messages.list({ since, cursor: null } as object)
+          .page()
+      ).data,
+    ).toEqual([]);
+  });
+
+  it.each([null, 'fetch'])('is refused without a fetch: %j', async (given) => {
+    await expect(client({ fetch: given } as never).messages.send('hello')).rejects.toThrow(TypeError);
+  });
+
+  it('takes a signal of a polyfill, or none', async () => {
+    server.url('/messages', accepted);
+    const listeners: (() => void)[] = [];
+    const signal = {
+      aborted: false,
+      addEventListener: (_name: string, listener: () => void) => listeners.push(listener),
+    };
+    for (const one of [signal, null])
+      expect((await client().messages.send('hello', { signal: one as never })).id).toBe('msg_1');
+    server.url('/messages', silent);
+    const sending = client().messages.send('hello', { signal: signal as never });
+    signal.aborted = true;
+    for (const listener of listeners) listener();
+    await expect(sending).rejects.toMatchObject({ name: 'AbortError' });
+    await expect(client().messages.send('hello', { signal: signal as never })).rejects.toMatchObject({
+      name: 'AbortError',
+    });
   });
 
   it('asks no cache', async () => {

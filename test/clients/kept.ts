@@ -292,6 +292,7 @@ export function describeClient({ language, needs, prepare, command, env, ...has 
         [{ headers: {} }, refused],
         [{ headers: good, secret: 'whsec_' }, 'ValueError'],
         [{ headers: good, secret: 'whsec_@' }, 'ValueError'],
+        [{ headers: good, secret: null }, 'ValueError'],
       ];
       const results = await does({ do: 'verify', cases: cases.map(([one]) => ({ body, secret, ...one })) });
       expect(results).toEqual(cases.map(([, result]) => result));

@@ -47,7 +47,8 @@ def verify_webhook(
 
 
 def _key_of(secret: str) -> bytes:
-    key = _bytes_of(secret[6:] if secret.startswith("whsec_") else secret)
+    # Of a variable that is not set, it is None.
+    key = _bytes_of(secret[6:] if secret.startswith("whsec_") else secret) if secret else b""
     if not key:
         # Without the secret in its message.
         raise ValueError("secret must be the secret of an endpoint: whsec_….")
