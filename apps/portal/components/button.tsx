@@ -25,7 +25,9 @@ export function Button(props: ButtonProps) {
       aria-busy={isBusy}
       aria-label={label}
       onClick={(event) => {
-        if (isBusy || isDisabled) event.preventDefault();
+        // The second click of a double click, when what the first one has submitted may be done.
+        const isAgain = type === 'submit' && event.detail > 1;
+        if (isBusy || isDisabled || isAgain) event.preventDefault();
         else onClick?.();
       }}
     >
