@@ -5,7 +5,7 @@
 export const LONG = [
   'test/(bench|container|examples|faults|hostile|neighbours)/',
   'test/architecture/boundaries\\.',
-  'test/cli/(batch|commands|connections|files|full-output|hostile-texts|interrupted|mcp-input|migrate|network|package|terminal)\\.',
+  'test/cli/(batch|commands|connections|files|full-output|hindered|hostile-texts|interrupted|mcp-input|migrate|network|package|terminal)\\.',
   'test/cli/(unusable-databases|unusable-redis|verify)\\.',
   'test/client/(faults|held|hostile|many-faults|package)\\.',
   'test/clients/(clients|go|readmes)\\.',

@@ -2,7 +2,7 @@ import { ConflictError, SluiceError } from './errors.js';
 import type { Leases, Rejection } from './leases.js';
 import { backoffMs, onAbort, sleep, within } from './timing.js';
 import type { CallOptions } from './transport.js';
-import type { Lease, LeasedMessage } from './types.js';
+import type { Lease, LeasedMessage, LeasedMessages } from './types.js';
 
 export interface ConsumeOptions extends CallOptions {
   /** How many messages are held at a time: leased, and neither acknowledged nor rejected. 1 by default, up to 100. */
@@ -13,6 +13,11 @@ export interface ConsumeOptions extends CallOptions {
   readonly limit?: number | undefined;
   /** Is called with each error after which the consumer goes on by itself. */
   readonly onError?: ((error: SluiceError) => void) | undefined;
+  /**
+   * Is called with each response to a lease. It says why there are no messages, or soon will be none: the account is
+   * `paused`, or has a `delivery` other than `pull`.
+   */
+  readonly onLease?: ((leased: LeasedMessages) => void) | undefined;
 }
 
 /** A message that this consumer holds: its lease is extended until it is acknowledged or rejected. */
@@ -49,7 +54,7 @@ const RELEASE_MS = 5_000;
  * rejected.
  */
 export async function* consume(leases: Leases, options: ConsumeOptions): AsyncGenerator<HeldMessage, void, undefined> {
-  const { concurrency = 1, leaseSeconds = 60, limit = Infinity, signal, onError } = options;
+  const { concurrency = 1, leaseSeconds = 60, limit = Infinity, signal, onError, onLease } = options;
   if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > 100)
     throw new RangeError('concurrency must be an integer from 1 to 100.');
   if (Math.floor(limit) !== limit || limit < 1) throw new RangeError('limit must be an integer of at least 1.');
@@ -82,7 +87,8 @@ export async function* consume(leases: Leases, options: ConsumeOptions): AsyncGe
           // A loop that processes one after another gets one after another: it may be stopped before it takes more.
           const free = [...held].every((one) => one.isEnding) ? 1 : concurrency - held.size;
           const terms = { max: Math.min(free, left), seconds: leaseSeconds, wait: WAIT_SECONDS };
-          for (const leased of await leases.lease(terms, { signal })) {
+          const response = await leases.request(terms, { signal });
+          for (const leased of response.data) {
             const one: Held = new Held(leased, leaseSeconds, leases, acknowledger, () => {
               held.delete(one);
               changed();
@@ -92,6 +98,7 @@ export async function* consume(leases: Leases, options: ConsumeOptions): AsyncGe
           }
           hasLeased = true;
           failures = 0;
+          onLease?.(response);
         } catch (error) {
           if (isOver()) break;
           if (!hasLeased || !(error instanceof SluiceError) || !error.isRetryable) throw error;

@@ -53,6 +53,7 @@ export type {
   FieldError,
   Lease,
   LeasedMessage,
+  LeasedMessages,
   LeaseInput,
   Limits,
   Message,

@@ -1,5 +1,5 @@
 import { pathOf, type Call, type CallOptions, type Transport } from './transport.js';
-import type { Acknowledgement, Lease, LeasedMessage, LeaseInput } from './types.js';
+import type { Acknowledgement, Lease, LeasedMessage, LeasedMessages, LeaseInput } from './types.js';
 
 /** How a message is rejected. */
 export interface Rejection {
@@ -28,10 +28,15 @@ export class Leases {
    * @param input.seconds how long nobody else gets them: 30 by default, up to 3,600
    * @param input.wait how many seconds to wait while there are none: 0 by default, up to 20
    */
-  lease(input: LeaseInput = {}, options?: CallOptions): Promise<LeasedMessage[]> {
+  async lease(input: LeaseInput = {}, options?: CallOptions): Promise<LeasedMessage[]> {
+    return (await this.request(input, options)).data;
+  }
+
+  /** @internal As `lease`. @returns also why there may be no messages */
+  request(input: LeaseInput, options?: CallOptions): Promise<LeasedMessages> {
     const patienceMs = (input.wait ?? 0) * 1_000;
-    const call = { ...options, body: input, repeatable: true, patienceMs };
-    return this.#transport.items('POST', '/messages/lease', call);
+    const call = { ...options, body: input, repeatable: true, patienceMs, field: 'data' };
+    return this.#transport.json('POST', '/messages/lease', call);
   }
 
   /** The message is delivered. Fails with the code `lease_lost` when the lease has expired. */

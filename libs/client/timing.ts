@@ -46,7 +46,8 @@ export async function sleep(ms: number, signal?: AbortSignal, isIdle = false): P
 
 /** Signals of polyfills, and of older DOMs in tests, have no such method, and no reason. */
 export function throwIfAborted(signal: AbortSignal | null | undefined): void {
-  if (signal?.aborted) throw (signal.reason as unknown) ?? new DOMException('The call was aborted.', 'AbortError');
+  if (signal?.aborted)
+    throw (signal.reason as Error | undefined) ?? new DOMException('The call was aborted.', 'AbortError');
 }
 
 /** Does something with a signal that is aborted after this time, or with the caller's, and waits no longer for it. */

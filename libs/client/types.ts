@@ -28,6 +28,7 @@ export type Endpoint = Schemas['Endpoint'];
 export type NewEndpoint = Schemas['IssuedEndpoint'];
 export type EndpointTest = Schemas['TestResult'];
 export type LeasedMessage = Schemas['LeasedMessage'];
+export type LeasedMessages = Schemas['LeasedMessages'];
 export type Acknowledgement = Schemas['Acknowledgement'];
 export type OperatorsAccount = Schemas['OperatorsAccount'];
 export type CreatedAccount = Schemas['CreatedAccount'];

@@ -1,8 +1,10 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { createServer, request } from 'node:http';
-import { accountForEach, sharedApi } from '../support/api.js';
+import { accountForEach, OPERATOR, sharedApi } from '../support/api.js';
 import { Cli } from '../support/cli.js';
 import { listen, until } from '../support/processes.js';
+
+const LEFT = /The account was not given back what it had\. Run sluice delivery handler\.\n$/;
 
 describe('sluice verify', () => {
   const api = sharedApi();
@@ -67,16 +69,99 @@ describe('sluice verify', () => {
     expect(ledgers()).toHaveLength(1);
   });
 
+  const sent = async () => ((await api.ask(account, 'GET /messages?limit=100')).body.data as unknown[]).length;
+  /** Has sent messages, one after the other: all but the last one are acknowledged. */
+  const consuming = async (...args: string[]) => {
+    const running = cli.start(['verify', '--consume', 'pull', '--callers', '1', '--rate', '20', ...args]);
+    await until(async () => (await sent()) > 2);
+    return running;
+  };
+
   it('gives the account back what it had when it is stopped', async () => {
-    const running = cli.start(['verify', '--consume', 'pull', '--settle', '60', '--callers', '1', '--rate', '20']);
-    await running.printed('Verifying');
-    await until(async () => (await delivery()) === 'pull');
-    // One after the other: the first two are acknowledged.
-    await until(async () => ((await api.ask(account, 'GET /messages')).body.data as unknown[]).length > 2);
+    const running = await consuming();
+    expect(await delivery()).toBe('pull');
     running.signal('SIGTERM');
     expect(await running.ended()).toMatchObject({ code: 0 });
     expect(await delivery()).toBe('handler');
   });
+
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    'says what the account is not given back when it is ended by a second %s',
+    async (name) => {
+      const running = await consuming();
+      // What it waits for now.
+      await api.ask(account, 'PATCH /account', { paused: true });
+      let isEnded = false;
+      const ended = running.ended().finally(() => (isEnded = true));
+      // The first ones count as one signal.
+      await until(() => {
+        running.signal(name);
+        return isEnded;
+      });
+      expect(await ended).toMatchObject({ code: 130, stderr: expect.stringMatching(LEFT) as string });
+      expect(await delivery()).toBe('pull');
+    },
+  );
+
+  const operate = (change: object) => api.ask(OPERATOR, `PATCH /admin/accounts/${account.id}`, change);
+  it.each([
+    ['the account is suspended', /403 account_suspended/, () => operate({ suspended: true })],
+    ['the key is revoked', /401 unauthorized/, (id: string) => api.ask(account, `DELETE /api-keys/${id}`)],
+  ])('says why there is no result, then what the account is not given back, when %s', async (_what, reason, refuse) => {
+    const scopes = ['messages:send', 'messages:read', 'messages:consume', 'account:manage'];
+    const { id, key } = await api.createKey(account, { scopes });
+    cli.remove();
+    cli = new Cli({ SLUICE_BASE_URL: url, SLUICE_API_KEY: key });
+    const running = await consuming();
+    await refuse(id);
+    running.signal('SIGTERM');
+    const { code, stderr } = await running.ended();
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringMatching(new RegExp(`${reason.source}.*\n${LEFT.source}`)) as string,
+    });
+  });
+
+  it('says the verdict, then what the account is not given back, when only that is refused', async () => {
+    const running = await consuming();
+    fault = ['PATCH /account', 403];
+    running.signal('SIGTERM');
+    const { code, stdout, stderr } = await running.ended();
+    expect({ code, stdout, stderr }).toEqual({
+      code: 2,
+      stdout: expect.stringContaining('Every guarantee was kept.') as string,
+      stderr: expect.stringMatching(LEFT) as string,
+    });
+  });
+
+  it('pulls what is left when it was killed, and gives the account back what it had', async () => {
+    const args = ['--ledger', `${cli.home}/ledger`];
+    const killed = await consuming(...args);
+    await api.ask(account, 'PATCH /account', { paused: true });
+    const before = await sent();
+    await until(async () => (await sent()) > before + 2);
+    killed.signal('SIGKILL');
+    await killed.ended();
+    await api.ask(account, 'PATCH /account', { paused: false });
+    expect(await verify('--resume', ...args)).toMatchObject({ code: 0 });
+    expect(await delivery()).toBe('handler');
+    expect((await api.ask(account, 'GET /messages?status=queued')).body.data).toEqual([]);
+  });
+
+  it.each([{ paused: true }, { delivery: 'handler' }, { delivery: 'webhooks' }])(
+    'calls nothing broken that nobody consumes after %j',
+    async (change) => {
+      const running = await consuming('--settle', '3');
+      await api.ask(account, 'PATCH /account', change);
+      const before = await sent();
+      await until(async () => (await sent()) > before + 2);
+      running.signal('SIGTERM');
+      const { code, stdout } = await running.ended();
+      expect({ code, stdout }).toEqual({ code: 2, stdout: expect.not.stringContaining('BROKEN') as string });
+      expect(stdout).toMatch(/delivered at least once +UNKNOWN \d+ times\n/);
+      expect(await delivery()).toBe('handler');
+    },
+  );
 
   it.each(['GET /api-keys/current', 'GET /account', 'PATCH /account'])(
     'changes nothing for long when %s fails',

@@ -218,6 +218,13 @@ export default [
     tests: [STREAMS],
   },
   {
+    what: 'consume says again and again that the account is paused',
+    file: 'apps/cli/support/consumer.ts',
+    find: 'told = hindrance;',
+    replace: 'told = null;',
+    tests: ['test/cli/hindered.spec.ts'],
+  },
+  {
     what: 'consume succeeds although an outcome is unknown',
     file: 'apps/cli/support/consumer.ts',
     find: 'if (unknown > 0) throw',

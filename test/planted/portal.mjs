@@ -166,6 +166,13 @@ export default [
     tests: [SPEC],
   },
   {
+    what: 'a double click sends a message twice',
+    file: 'apps/portal/components/button.tsx',
+    find: 'const isAgain = event.detail > 1;',
+    replace: 'const isAgain = false;',
+    tests: ['test/portal/gestures.spec.ts'],
+  },
+  {
     what: 'a message that is sent again is another one',
     file: ONCE,
     find: 'const key = before ?? randomKey();',

@@ -7,7 +7,7 @@ import type pg from 'pg';
 import { inspect } from '#delivery/adapters/bullmq/internals/postgres/job-ends.js';
 import { PostgresStrayMessages } from '#delivery/adapters/postgres/postgres-stray-messages.js';
 import { Ledger } from '../../apps/cli/verify/ledger.js';
-import { formatReport } from '../../apps/cli/verify/report.js';
+import { formatReport, notKept } from '../../apps/cli/verify/report.js';
 import { Verification } from '../../apps/cli/verify/verification.js';
 import { migrateSchema } from '../../apps/schema.js';
 import { SETTINGS, TestApi, type Account, type Settings } from './api.js';
@@ -251,7 +251,7 @@ export class Fleet {
     process.stdout.write(`${formatReport(report)}\n`);
     const strays = await this.census();
     return [
-      ...report.guarantees.flatMap((guarantee) => guarantee.violations),
+      ...notKept(report),
       ...[...this.apis, ...this.workers].flatMap((program) => program.deaths),
       ...(strays === 0 ? [] : [`${strays} messages are open and nothing will deliver them`]),
     ];

@@ -34,9 +34,9 @@ export function addConsume(program: Command, context: Context): void {
     .option('-y, --yes', 'change the delivery mode of the account to pull if it is another one')
     .action(async ({ exec, concurrency, lease, limit, yes }: Options) => {
       const { output } = context;
-      await requirePull(context, yes);
+      const onLease = await requirePull(context, yes);
       output.note('Waiting for messages. Press Ctrl-C to stop.');
-      await consume({ context, concurrency, leaseSeconds: lease, limit }, (message, signal) =>
+      await consume({ context, concurrency, leaseSeconds: lease, limit, onLease }, (message, signal) =>
         run(exec, message, output, signal),
       );
     });

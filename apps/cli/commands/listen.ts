@@ -29,13 +29,13 @@ export function addListen(program: Command, context: Context): void {
     .action(async ({ forwardTo, concurrency, timeout, limit, yes }: Options) => {
       const { output } = context;
       const url = parseForwardUrl(forwardTo, '--forward-to');
-      await requirePull(context, yes);
+      const onLease = await requirePull(context, yes);
       const secret = secretOf(context);
       output.note(`Forwarding to ${url}. Press Ctrl-C to stop.`);
       output.note(`The secret to verify signatures: ${secret}`);
       const post = await poster(`Sluice/${program.version() ?? ''}`);
       const leaseSeconds = Math.max(timeout + 30, MIN_LEASE_SECONDS);
-      await consume({ context, concurrency, leaseSeconds, limit }, (message, signal) =>
+      await consume({ context, concurrency, leaseSeconds, limit, onLease }, (message, signal) =>
         forward(post, url, secret, message, AbortSignal.any([signal, AbortSignal.timeout(timeout * 1_000)])),
       );
     });

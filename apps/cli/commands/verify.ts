@@ -30,7 +30,10 @@ export function addVerify(program: Command, context: Context): void {
       'the URL by which the service reaches it, with --consume webhooks (a free port of this machine)',
     )
     .option('--ledger <file>', 'the file to record responses in (a new temporary file)', filled)
-    .option('--resume', 'continue with the ledger of a killed run: repeat unknown outcomes, then compare')
+    .option(
+      '--resume',
+      'continue with the ledger of a killed run: repeat unknown outcomes, pull if it did, then compare',
+    )
     .addHelpText('after', '\nExit codes: 0 every guarantee was kept, 1 one was broken, 2 the result is inconclusive.')
     .action(async (options: Omit<VerifyOptions, 'urls' | 'apiKey'> & { url?: string[] }) => {
       if (options.resume === true && options.ledger === undefined) {
@@ -46,13 +49,13 @@ export function addVerify(program: Command, context: Context): void {
       const apiKey = context.apiKeyFor(first);
       for (const url of urls) requireUsablePort(url, '--url');
       const { verify: run } = await import('../verify/verify.js');
-      const { isKept, text, json } = await run({ ...options, receive, urls, apiKey }, (line) => {
+      const { verdict, text, json } = await run({ ...options, receive, urls, apiKey }, (line) => {
         output.note(line);
       }).catch((error: unknown) => {
         throw new CliError(error instanceof Error ? error.message : String(error), EXIT.usage);
       });
       output.result(json, () => text);
-      process.exitCode = isKept ? EXIT.ok : EXIT.failed;
+      process.exitCode = { kept: EXIT.ok, broken: EXIT.failed, unknown: EXIT.usage }[verdict];
     });
   withExamples(verify, 'sluice verify --duration 60', 'sluice verify --resume --ledger run.ndjson');
 }

@@ -1,4 +1,11 @@
-import { PermissionError, SluiceError, type ConsumeOptions, type HeldMessage } from '#client/index.js';
+import {
+  PermissionError,
+  SluiceError,
+  type Account,
+  type ConsumeOptions,
+  type DeliveryMode,
+  type HeldMessage,
+} from '#client/index.js';
 import type { Context } from './context.js';
 import { reasonOf } from './errors.js';
 import { CliError } from './exit-codes.js';
@@ -8,7 +15,7 @@ import { confirm } from './prompts.js';
 import { onStop } from './signals.js';
 import { visible } from './visible.js';
 
-interface Consumption extends Pick<ConsumeOptions, 'concurrency' | 'leaseSeconds' | 'limit'> {
+interface Consumption extends Pick<ConsumeOptions, 'concurrency' | 'leaseSeconds' | 'limit' | 'onLease'> {
   readonly context: Context;
 }
 
@@ -82,23 +89,47 @@ async function settle(message: HeldMessage, output: Output, handled: Promise<str
   return outcome !== 'unknown';
 }
 
-/** Messages can be pulled only from an account that has chosen it. What was changed for that is said again at the end. */
-export async function requirePull(context: Context, isConfirmed: boolean | undefined): Promise<void> {
+type Told = (account: Partial<Pick<Account, 'paused' | 'delivery'>>) => void;
+
+/**
+ * Messages can be pulled only from an account that has chosen it. What was changed for that is said again at the end.
+ * @returns says what keeps messages from being pulled, once for each change
+ */
+export async function requirePull(context: Context, isConfirmed: boolean | undefined): Promise<Told> {
+  const { output } = context;
   const sluice = context.sluice();
+  const tell = telling(output);
   try {
     const { delivery, paused } = await sluice.account.get();
-    if (paused) context.output.warn('The account is paused: nothing can be pulled until `sluice resume`.');
-    if (delivery === 'pull') return;
-    await confirm(
-      `The delivery mode of the account is ${visible(delivery)}, so that nothing can be pulled. Change it to pull?`,
-      isConfirmed,
-    );
+    tell({ paused });
+    if (delivery === 'pull') return tell;
+    await confirm(`${otherwise(delivery)} Change it to pull?`, isConfirmed);
     await sluice.account.update({ delivery: 'pull' });
     process.once('exit', () => {
-      context.output.warn(`The delivery mode of the account is pull now. To restore it: sluice delivery ${delivery}`);
+      output.warn(`The delivery mode of the account is pull now. To restore it: sluice delivery ${delivery}`);
     });
   } catch (error) {
     // A key that may only consume cannot look.
     if (!(error instanceof PermissionError)) throw error;
   }
+  return tell;
+}
+
+function telling(output: Output): Told {
+  let told: string | null = null;
+  return ({ paused = false, delivery = 'pull' }) => {
+    const hindrance = paused
+      ? 'The account is paused: nothing can be pulled until `sluice resume`.'
+      : delivery === 'pull'
+        ? null
+        : otherwise(delivery);
+    if (hindrance === told) return;
+    told = hindrance;
+    if (hindrance === null) output.note('Messages can be pulled again.');
+    else output.warn(hindrance);
+  };
+}
+
+function otherwise(delivery: DeliveryMode): string {
+  return `The delivery mode of the account is ${visible(delivery)}, so that nothing new can be pulled.`;
 }

@@ -1,23 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UsageError } from '#platform/process/usage-error.js';
-import type { Service } from './service.js';
+import { EXIT } from '../support/exit-codes.js';
+import type { Before, Ledger } from './ledger.js';
+import type { Service, ServiceResponse } from './service.js';
 
 const PAUSE_MS = 200;
 const PATIENCE_MS = 60_000;
 
-interface Undo {
-  readonly method: string;
-  readonly path: string;
-  readonly body?: object;
-  /** The command that does the same. */
-  readonly command: string;
-}
-
 /** What is changed of an account while its messages are verified. */
 export class AccountChanges {
-  private readonly undos: Undo[] = [];
+  private delivery = '';
 
-  constructor(private readonly service: Service) {}
+  /** @param note says at the end of the process what the account was not given back, whatever ends it */
+  constructor(
+    private readonly service: Service,
+    private readonly ledger: Ledger,
+    note: (line: string) => void,
+  ) {
+    process.once('exit', () => {
+      if (ledger.changes.length === 0) return;
+      const commands = ledger.changes.map(commandFor).reverse();
+      note(`The account was not given back what it had. Run ${commands.join(' and ')}.`);
+      if (process.exitCode === EXIT.ok) process.exitCode = EXIT.usage;
+    });
+  }
 
   /**
    * Changes how messages of the account are delivered.
@@ -28,22 +34,16 @@ export class AccountChanges {
     if (!scopes.every((scope) => (key.scopes as string[]).includes(scope))) {
       throw new UsageError(`With --consume ${delivery}, the key needs the scopes ${scopes.join(' and ')}.`);
     }
-    const before = String((await this.request('GET', '/account')).delivery);
     // A change whose response is lost may have been made.
-    this.undos.push({
-      ...{ method: 'PATCH', path: '/account', body: { delivery: before } },
-      command: `sluice delivery ${before}`,
-    });
+    this.ledger.changed({ delivery: String((await this.request('GET', '/account')).delivery) });
     await this.request('PATCH', '/account', { delivery });
+    this.delivery = delivery;
   }
 
   /** @returns the secret of the endpoint */
   async addEndpoint(url: string): Promise<string> {
     const { id, secret } = await this.request('POST', '/endpoints', { url, description: 'sluice verify' });
-    this.undos.push({
-      ...{ method: 'DELETE', path: `/endpoints/${String(id)}` },
-      command: `sluice endpoints delete ${String(id)}`,
-    });
+    this.ledger.changed({ endpointId: String(id) });
     return String(secret);
   }
 
@@ -54,23 +54,35 @@ export class AccountChanges {
     throw new UsageError(`${method} ${path} failed: ${typeof result?.detail === 'string' ? result.detail : status}`);
   }
 
-  /**
-   * Restores the account, also if the service is unavailable for a while.
-   * @throws UsageError with the commands that remain
-   */
+  /** Whether the delivery mode is still the one that was chosen. Otherwise, others may have had messages. */
+  async isDeliveryKept(): Promise<boolean> {
+    return (await this.insist('GET', '/account'))?.body?.delivery === this.delivery;
+  }
+
+  /** Restores the account, also if the service is unavailable for a while. */
   async undo(): Promise<void> {
-    const deadline = performance.now() + PATIENCE_MS;
-    for (let attempt = 0; ; attempt++) {
-      const last = this.undos.at(-1);
-      if (last === undefined) return;
-      const response = await this.service.send(last.method, last.path, last.body, attempt).catch(() => null);
+    for (let last = this.ledger.changes.at(-1); last !== undefined; last = this.ledger.changes.at(-1)) {
+      const response = await ('delivery' in last
+        ? this.insist('PATCH', '/account', last)
+        : this.insist('DELETE', `/endpoints/${last.endpointId}`));
       // One that was done, but whose response was lost, may find nothing to delete.
-      if (response !== null && (response.status < 300 || response.status === 404)) this.undos.pop();
-      else if (performance.now() < deadline) await sleep(PAUSE_MS);
-      else {
-        const commands = this.undos.map(({ command }) => command).reverse();
-        throw new UsageError(`The account could not be given back what it had. Run ${commands.join(' and ')}.`);
-      }
+      if (response === null || (response.status >= 300 && response.status !== 404)) return;
+      this.ledger.restored();
     }
   }
+
+  /** @returns the first response that is neither a failure nor asks to try again later; null if there is none in time */
+  private async insist(method: string, path: string, body?: object): Promise<ServiceResponse | null> {
+    const deadline = performance.now() + PATIENCE_MS;
+    for (let attempt = 0; performance.now() < deadline; attempt++) {
+      const response = await this.service.send(method, path, body, attempt).catch(() => null);
+      if (response !== null && response.status < 500 && response.status !== 429) return response;
+      await sleep(PAUSE_MS);
+    }
+    return null;
+  }
+}
+
+function commandFor(before: Before): string {
+  return 'delivery' in before ? `sluice delivery ${before.delivery}` : `sluice endpoints delete ${before.endpointId}`;
 }

@@ -63,6 +63,17 @@ describe('checkGuarantees', () => {
     expect(found([])).toEqual(['message 0 (msg_0) is delivered, and no consumer had it']);
   });
 
+  it.each([
+    ['waits', { status: 'queued' }, true, 'message 0 (msg_0) is queued'],
+    ['is being delivered', { status: 'processing' }, true, 'message 0 (msg_0) is processing'],
+    ['failed when others may have had it', { status: 'failed' }, false, 'message 0 (msg_0) is failed'],
+    ['others may have had', {}, false, 'message 0 (msg_0) is delivered, and no consumer had it'],
+  ])('does not know what becomes of a message that %s', (_, differing, areAlone, sentence) => {
+    const found = checkGuarantees(ledger, [view(0, differing)], [], new Set(), areAlone);
+    expect(found.flatMap((of) => of.violations)).toEqual([]);
+    expect(found.flatMap(({ unknown = [] }) => unknown)).toEqual([sentence]);
+  });
+
   it('finds a repetition that returned another id, and unexpected responses', () => {
     ledger.acknowledged(0, 'msg_9');
     expect(violations([view(0)], ['A response was 500.'])).toEqual([

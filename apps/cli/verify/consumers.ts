@@ -8,11 +8,10 @@ export interface Consumers {
    */
   start(): Promise<void>;
   has(id: string): boolean;
+  /** Whether nobody else may have had messages, by the account's delivery mode. */
+  areAlone(): Promise<boolean>;
   /** What they have found besides. */
   readonly guarantees: readonly Guarantee[];
-  /**
-   * Ends the consumers and restores the account.
-   * @throws UsageError when that is not possible
-   */
+  /** Ends the consumers and restores the account; what is not restored is said when the process ends. */
   stop(): Promise<void>;
 }

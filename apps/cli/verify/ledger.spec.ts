@@ -31,6 +31,13 @@ describe('A ledger', () => {
     expect(taken.begin(false)).toBe(4);
   });
 
+  it('knows how messages were consumed, and what the account is still to be given back', () => {
+    const left = Ledger.create(path, new Date(), 'webhooks');
+    for (const before of [{ endpointId: 'ep_1' }, { delivery: 'handler' }]) left.changed(before);
+    left.restored();
+    expect(Ledger.resume(path)).toMatchObject({ consume: 'webhooks', changes: [{ endpointId: 'ep_1' }] });
+  });
+
   it('loses nothing but the incomplete line of a killed process', () => {
     Ledger.create(path, new Date()).begin(false);
     appendFileSync(path, '{"n":0,"is":"ackno');

@@ -14,8 +14,16 @@ export interface Entry {
   otherIds?: string[];
 }
 
+/** What the account had before its messages were consumed: its delivery mode, or not this endpoint. */
+export type Before = { readonly delivery: string } | { readonly endpointId: string };
+
+/** How the run gets the messages itself; undefined when workers get them. */
+export type Consume = 'pull' | 'webhooks' | undefined;
+
 type Line =
-  | { readonly run: string; readonly begunAt: string }
+  | { readonly run: string; readonly begunAt: string; readonly consume?: Consume }
+  | { readonly is: 'changed'; readonly before: Before }
+  | { readonly is: 'restored' }
   | { readonly n: number; readonly is: 'sent'; readonly invalid: boolean }
   | { readonly n: number; readonly is: 'acknowledged'; readonly id: string }
   | { readonly n: number; readonly is: 'refused'; readonly status: number }
@@ -27,18 +35,21 @@ type Line =
  */
 export class Ledger {
   readonly entries: Entry[] = [];
+  /** What the account is still to be given back, the last change last. */
+  readonly changes: Before[] = [];
 
   private constructor(
     private readonly file: number,
     /** Identifies the messages of this run. */
     readonly run: string,
     readonly begunAt: Date,
+    readonly consume: Consume,
   ) {}
 
   /** @throws Error with code EEXIST when the file exists: it is not overwritten */
-  static create(path: string, begunAt: Date): Ledger {
-    const ledger = new Ledger(openSync(path, 'ax', 0o600), randomBytes(6).toString('hex'), begunAt);
-    ledger.write({ run: ledger.run, begunAt: begunAt.toISOString() });
+  static create(path: string, begunAt: Date, consume?: Consume): Ledger {
+    const ledger = new Ledger(openSync(path, 'ax', 0o600), randomBytes(6).toString('hex'), begunAt, consume);
+    ledger.write({ run: ledger.run, begunAt: begunAt.toISOString(), consume });
     return ledger;
   }
 
@@ -50,7 +61,7 @@ export class Ledger {
       throw new Error(`${path} is not a ledger of this command.`);
     // A killed process may have left an incomplete line. It is ended here, and ignored when the ledger is read.
     if (!text.endsWith('\n')) appendFileSync(path, '\n');
-    const ledger = new Ledger(openSync(path, 'a'), first.run, new Date(first.begunAt));
+    const ledger = new Ledger(openSync(path, 'a'), first.run, new Date(first.begunAt), first.consume);
     for (const line of lines) ledger.apply(line);
     return ledger;
   }
@@ -88,6 +99,16 @@ export class Ledger {
     this.note({ n, is: 'unknown', why });
   }
 
+  /** The account is about to be changed. */
+  changed(before: Before): void {
+    this.note({ is: 'changed', before });
+  }
+
+  /** The last change was undone. */
+  restored(): void {
+    this.note({ is: 'restored' });
+  }
+
   /** The numbers of the messages with this outcome. */
   all(outcome: Entry['outcome']): number[] {
     return this.entries.flatMap((entry, n) => (entry.outcome === outcome ? [n] : []));
@@ -104,6 +125,12 @@ export class Ledger {
 
   private apply(line: Line): void {
     if ('run' in line) return;
+    if (line.is === 'changed') this.changes.push(line.before);
+    else if (line.is === 'restored') this.changes.pop();
+    else this.applyTo(line);
+  }
+
+  private applyTo(line: Extract<Line, { n: number }>): void {
     if (line.is === 'sent') this.entries[line.n] = { outcome: 'unknown', invalid: line.invalid, doubtful: false };
     const entry = this.entries[line.n];
     if (entry === undefined) return;

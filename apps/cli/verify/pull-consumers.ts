@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AccountChanges } from './account-changes.js';
+import type { AccountChanges } from './account-changes.js';
 import type { Consumers } from './consumers.js';
 import type { Service, ServiceResponse } from './service.js';
 import type { Throttle } from './throttle.js';
@@ -24,14 +24,12 @@ export class PullConsumers implements Consumers {
   private readonly stopping = new AbortController();
   private consumers: Promise<void>[] = [];
   private leases = 0;
-  private readonly changes: AccountChanges;
 
   constructor(
     private readonly service: Service,
     private readonly throttle: Throttle,
-  ) {
-    this.changes = new AccountChanges(service);
-  }
+    private readonly changes: AccountChanges,
+  ) {}
 
   async start(): Promise<void> {
     await this.changes.switchDelivery('pull', ['account:manage', 'messages:consume']);
@@ -40,6 +38,10 @@ export class PullConsumers implements Consumers {
 
   has(id: string): boolean {
     return this.processed.has(id);
+  }
+
+  areAlone(): Promise<boolean> {
+    return this.changes.isDeliveryKept();
   }
 
   async stop(): Promise<void> {

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UsageError } from '#platform/process/usage-error.js';
+import { AccountChanges } from './account-changes.js';
 import { checkGuarantees, type Guarantee } from './check-guarantees.js';
 import { checkResponse } from './check-response.js';
 import type { Consumers } from './consumers.js';
@@ -21,8 +22,6 @@ interface VerificationOptions {
   readonly maxMessages: number;
   /** The maximum number of requests a second, of all callers together. */
   readonly perSecond: number;
-  /** How verify gets the messages itself; undefined when workers get them. */
-  readonly consume?: 'pull' | 'webhooks' | undefined;
   /** The URL of its receiver of webhooks; undefined for a free port of this machine. */
   readonly receive?: string | undefined;
 }
@@ -64,6 +63,8 @@ export class Verification {
   private longestPauseMs = 0;
   private limited = 0;
   private consumers: Consumers | null = null;
+  private changes: AccountChanges | null = null;
+  private isResumed = false;
   private sending = abortable();
   private callers: Promise<void>[] = [];
   private endsAt = Infinity;
@@ -85,17 +86,25 @@ export class Verification {
 
   /**
    * Starts to consume the messages that are sent, if that was chosen. `stopConsumers` must follow, also if this fails.
+   * What an earlier process had not consumed is pulled as well; the endpoint that it was is gone.
    * @throws UsageError when that is not possible
    */
-  async startConsumers(): Promise<void> {
-    const { consume, receive } = this.options;
-    if (consume === 'pull') this.consumers = new PullConsumers(this.service, this.throttle);
-    if (consume === 'webhooks') this.consumers = new WebhookReceiver(this.service, receive);
+  async startConsumers(note: (line: string) => void): Promise<void> {
+    const { ledger, service, throttle } = this;
+    const changes = new AccountChanges(service, ledger, note);
+    this.changes = changes;
+    if (ledger.consume === 'pull') {
+      if (this.isResumed) await changes.undo();
+      this.consumers = new PullConsumers(service, throttle, changes);
+    } else if (ledger.consume === 'webhooks' && !this.isResumed) {
+      this.consumers = new WebhookReceiver(changes, this.options.receive);
+    }
     await this.consumers?.start();
   }
 
   async stopConsumers(): Promise<void> {
-    await this.consumers?.stop();
+    if (this.consumers === null) await this.changes?.undo();
+    else await this.consumers.stop();
   }
 
   /** @param durationMs after which callers send no new messages */
@@ -125,6 +134,7 @@ export class Verification {
    * @throws UsageError when the Idempotency-Keys may have expired, so that messages would be stored twice
    */
   async resume(patienceMs: number, now: Date): Promise<void> {
+    this.isResumed = true;
     const unknown = this.ledger.all('unknown');
     if (unknown.length > 0 && now.getTime() - this.ledger.begunAt.getTime() > REPEATABLE_MS) {
       throw new UsageError(
@@ -154,13 +164,17 @@ export class Verification {
       if (!(await list.anyOpen())) stored = await list.read();
     }
     if (stored.some(isOpen)) stored = await list.read();
-    const { entries } = this.ledger;
+    const { ledger, consumers } = this;
+    const { entries } = ledger;
+    // Those of an earlier process are not known to this one.
+    const known = this.isResumed ? null : consumers;
+    const areAlone = (await consumers?.areAlone()) ?? ledger.consume === undefined;
     this.latencies.sort((a, b) => a - b);
     return {
       counts: {
         acknowledged: this.acknowledged,
-        refused: this.ledger.all('refused').length,
-        unknown: this.ledger.all('unknown').length,
+        refused: ledger.all('refused').length,
+        unknown: ledger.all('unknown').length,
         doubtful: entries.filter(({ doubtful }) => doubtful).length,
         stored: stored.length,
       },
@@ -169,8 +183,8 @@ export class Verification {
       medianMs: Math.round(this.latencies[this.latencies.length >> 1] ?? 0),
       p99Ms: Math.round(this.latencies[Math.floor(this.latencies.length * 0.99)] ?? 0),
       guarantees: [
-        ...checkGuarantees(this.ledger, stored, this.unexpected, this.consumers),
-        ...(this.consumers?.guarantees ?? []),
+        ...checkGuarantees(ledger, stored, this.unexpected, known, areAlone),
+        ...(consumers?.guarantees ?? []),
       ],
     };
   }

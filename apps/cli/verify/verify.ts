@@ -7,8 +7,8 @@ import { fileError } from '../files/private-file.js';
 import { networkFetch } from '../support/fetch.js';
 import { stopSignal } from '../support/signals.js';
 import { visible } from '../support/visible.js';
-import { Ledger } from './ledger.js';
-import { allKept, formatReport } from './report.js';
+import { Ledger, type Consume } from './ledger.js';
+import { formatReport, verdictOf } from './report.js';
 import { reasonOf, TIMEOUT_MS } from './service.js';
 import { Verification, type Report } from './verification.js';
 
@@ -22,7 +22,7 @@ export interface VerifyOptions {
   readonly messages: number;
   readonly settle: number;
   readonly duration?: number;
-  readonly consume?: 'pull' | 'webhooks';
+  readonly consume?: Consume;
   /** The URL of the receiver of webhooks. */
   readonly receive?: string | undefined;
   readonly ledger?: string;
@@ -30,7 +30,7 @@ export interface VerifyOptions {
 }
 
 interface Result {
-  readonly isKept: boolean;
+  readonly verdict: ReturnType<typeof verdictOf>;
   readonly text: string;
   readonly json: object;
 }
@@ -42,17 +42,17 @@ export async function verify(options: VerifyOptions, note: (line: string) => voi
   const settleMs = 1_000 * options.settle;
   const [first = ''] = urls;
   const now = await connect(first, apiKey);
-  const ledger = openLedger(path, resume, now);
+  const ledger = openLedger(path, resume, now, consume);
   note(`Verifying ${urls.join(', ')} with ${callers} callers. Ledger: ${path}`);
   const verification = new Verification({
-    ...{ urls, apiKey, callers, ledger, consume, receive },
+    ...{ urls, apiKey, callers, ledger, receive },
     ...{ maxMessages: options.messages, perSecond: options.rate },
   });
   const interrupted = once(stopSignal(), 'abort');
   if (resume) await verification.resume(settleMs, now);
   let report: Report;
   try {
-    await verification.startConsumers();
+    await verification.startConsumers(note);
     verification.start(1_000 * (options.duration ?? (resume ? 0 : 30)));
     await Promise.race([verification.ended(), interrupted]);
     await verification.stop(settleMs);
@@ -61,13 +61,14 @@ export async function verify(options: VerifyOptions, note: (line: string) => voi
   } finally {
     await verification.stopConsumers();
   }
-  const isKept = allKept(report);
+  const verdict = verdictOf(report);
+  const isKept = verdict === 'kept';
   if (isKept && report.counts.acknowledged === 0) {
     throw new UsageError('No message was acknowledged, so that there was nothing to verify.');
   }
   if (isKept && options.ledger === undefined) rmSync(path);
   const json = { ...report, responses: Object.fromEntries(report.responses) };
-  return { isKept, text: formatReport(report), json };
+  return { verdict, text: formatReport(report), json };
 }
 
 /** Checks the URL and the key before anything is sent. @returns the time of the service's clock */
@@ -90,9 +91,9 @@ async function connect(url: string, apiKey: string): Promise<Date> {
   return Number.isNaN(date) ? new Date() : new Date(date);
 }
 
-function openLedger(path: string, resume: boolean, begunAt: Date): Ledger {
+function openLedger(path: string, resume: boolean, begunAt: Date, consume: Consume): Ledger {
   try {
-    return resume ? Ledger.resume(path) : Ledger.create(path, begunAt);
+    return resume ? Ledger.resume(path) : Ledger.create(path, begunAt, consume);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST') throw new UsageError(`${path} exists: continue with --resume, or choose another file.`);

@@ -4,10 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { verifyWebhook } from '#client/index.js';
 import { UsageError } from '#platform/process/usage-error.js';
-import { AccountChanges } from './account-changes.js';
+import type { AccountChanges } from './account-changes.js';
 import type { Guarantee } from './check-guarantees.js';
 import type { Consumers } from './consumers.js';
-import type { Service } from './service.js';
 
 /** One in so many messages is refused at first, and one in so many gets no answer: they must come again. */
 const REFUSED_EVERY = 20;
@@ -21,16 +20,13 @@ export class WebhookReceiver implements Consumers {
   private readonly server = createServer((request, response) => {
     this.receive(request, response).catch(() => request.destroy());
   });
-  private readonly changes: AccountChanges;
   private secret = '';
 
   /** @param url by which the service reaches it; undefined for a free port of this machine */
   constructor(
-    service: Service,
+    private readonly changes: AccountChanges,
     private readonly url: string | undefined,
-  ) {
-    this.changes = new AccountChanges(service);
-  }
+  ) {}
 
   async start(): Promise<void> {
     const { data } = await this.changes.request('GET', '/endpoints?limit=100');
@@ -48,6 +44,10 @@ export class WebhookReceiver implements Consumers {
 
   has(id: string): boolean {
     return this.got.has(id);
+  }
+
+  areAlone(): Promise<boolean> {
+    return this.changes.isDeliveryKept();
   }
 
   get guarantees(): Guarantee[] {

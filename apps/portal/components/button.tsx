@@ -25,7 +25,9 @@ export function Button(props: ButtonProps) {
       aria-busy={isBusy}
       aria-label={label}
       onClick={(event) => {
-        if (isBusy || isDisabled) event.preventDefault();
+        // The second click of a double click: what the first one began may be done, and another action in its place.
+        const isAgain = event.detail > 1;
+        if (isBusy || isDisabled || isAgain) event.preventDefault();
         else onClick?.();
       }}
     >

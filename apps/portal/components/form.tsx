@@ -6,7 +6,7 @@ interface FormProps {
   readonly children: ComponentChildren;
 }
 
-/** A form that the page submits itself, not the browser. */
+/** A form that the page submits itself, not the browser: once for each time that a key is pressed. */
 export function Form({ class: className, onSubmit, children }: FormProps) {
   return (
     <form
@@ -14,6 +14,10 @@ export function Form({ class: className, onSubmit, children }: FormProps) {
       onSubmit={(event) => {
         event.preventDefault();
         onSubmit();
+      }}
+      onKeyDown={(event) => {
+        const isNewLine = event.target instanceof HTMLTextAreaElement;
+        if (event.key === 'Enter' && event.repeat && !isNewLine) event.preventDefault();
       }}
     >
       {children}

@@ -76,7 +76,7 @@ export function SendView() {
                       text.value = currentTarget.value;
                     }}
                     onKeyDown={(event) => {
-                      if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) {
+                      if (event.key === 'Enter' && (event.metaKey || event.ctrlKey) && !event.repeat) {
                         event.currentTarget.form?.requestSubmit();
                       }
                     }}

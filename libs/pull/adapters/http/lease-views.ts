@@ -1,3 +1,4 @@
+import { DELIVERY_MODE_NAMES, DELIVERY_MODES } from '#kernel/delivery-mode.js';
 import { idOf, time, viewModel } from '#platform/http/openapi/schema.js';
 import { contentJson, type Message } from '#messages/index.js';
 import { LEASE_TOKEN, leaseTokenOf } from './lease-bodies.js';
@@ -30,7 +31,7 @@ const LEASED_MESSAGE = viewModel<ReturnType<typeof leasedView>>(
   OPTIONAL_CONTENT,
 );
 
-export const LEASED = viewModel<Record<'data' | 'paused', unknown>>(
+export const LEASED = viewModel<Record<'data' | 'paused' | 'delivery', unknown>>(
   'LeasedMessages',
   'Messages that were leased.',
   {
@@ -40,8 +41,13 @@ export const LEASED = viewModel<Record<'data' | 'paused', unknown>>(
       const: true,
       description: 'Present if no message was available because the account is paused.',
     },
+    delivery: {
+      type: 'string',
+      enum: DELIVERY_MODE_NAMES.filter((mode) => !DELIVERY_MODES[mode].isLeased),
+      description: '`delivery` of the account, unless it is `pull`: messages that are accepted now cannot be leased.',
+    },
   },
-  ['paused'],
+  ['paused', 'delivery'],
 );
 
 export const EXTENDED = viewModel<Record<'leaseExpiresAt', unknown>>('ExtendedLease', 'An extended lease.', {

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AdmissionCheck, Scoped } from '#platform/http/access/access.js';
 import { CurrentCaller } from '#platform/http/access/caller.js';
 import type { Caller } from '#kernel/caller.js';
+import { DELIVERY_MODES } from '#kernel/delivery-mode.js';
 import { goneSignal } from '#platform/http/edge/connections.js';
 import { JsonBody } from '#platform/http/body/json-body.js';
 import { Operation, Section } from '#platform/http/openapi/operation.js';
@@ -45,7 +46,7 @@ export class LeasesController {
     response: { description: 'The leased messages; none if none was available.', body: LEASED },
   })
   async lease(
-    @CurrentCaller() { accountId }: Caller,
+    @CurrentCaller() { accountId, delivery }: Caller,
     @JsonBody(LeaseBody) body: LeaseBody,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -59,7 +60,8 @@ export class LeasesController {
     const { messages, paused } = await this.leaseMessages.execute(
       ...([accountId, terms, goneSignal(request, reply), assertAllowed] as const),
     );
-    return { data: messages.map(leasedView), ...(paused && { paused }) };
+    const otherwise = !DELIVERY_MODES[delivery].isLeased && { delivery };
+    return { data: messages.map(leasedView), ...(paused && { paused }), ...otherwise };
   }
 
   @Post('ack')
