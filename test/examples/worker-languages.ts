@@ -9,6 +9,8 @@ const CANCELS_LOOP = `import asyncio, signal
  cancel = lambda: [task.cancel() for task in asyncio.all_tasks() if "Worker.run" in repr(task)]
  asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, cancel)`;
 
+const NO_REASON = 'The worker reported no reason.';
+
 /** Runs a message instead of printing it: how, and what throws or returns what cannot be stored, with its reason. */
 const ENDS: Readonly<Record<string, { run: string; code: [string, string | null][] }>> = {
   JavaScript: {
@@ -19,9 +21,9 @@ const ENDS: Readonly<Record<string, { run: string; code: [string, string | null]
       [String.raw`throw Object.assign(new Error('a'), { stack: 'b\0\udc00' })`, 'a'],
       [String.raw`throw Object.freeze(new Error('a\0'))`, 'a'],
       [String.raw`throw new DOMException('a\0', 'AbortError')`, 'a'],
-      ['throw undefined', 'undefined'],
-      ['throw null', 'null'],
-      ['return Promise.reject()', 'undefined'],
+      ['throw undefined', NO_REASON],
+      ['throw null', NO_REASON],
+      ['return Promise.reject()', NO_REASON],
       [String.raw`throw 'a\0'`, 'a'],
       ["throw Symbol('a')", 'Symbol(a)'],
       [String.raw`return 'a\0'`, null],
