@@ -1,5 +1,5 @@
 import type { List } from './list.js';
-import { pathOf, type CallOptions, type ListOptions, type Transport } from './transport.js';
+import { pathOf, type CallOptions, type ListOptions, type OnceOptions, type Transport } from './transport.js';
 import type {
   Account,
   AccountChanges,
@@ -65,19 +65,19 @@ export class ApiKeys {
     return this.#transport.json('GET', '/api-keys/current', options);
   }
 
-  /** `key` of the result is the secret, which is shown only once. Never repeated when its outcome is unknown. */
-  create(input: NewApiKeyInput, options?: CallOptions): Promise<NewApiKey> {
+  /** `key` of the result is the secret, which only a call with the same idempotency key gets again. */
+  create(input: NewApiKeyInput, options?: OnceOptions): Promise<NewApiKey> {
     return this.#transport.json('POST', '/api-keys', { ...options, body: input, field: 'key' });
   }
 
   /**
-   * Replaces a key by a new one, which is shown only once. Never repeated when its outcome is unknown.
+   * Replaces a key by a new one, which only a call with the same idempotency key gets again.
    * @param input.graceSeconds for how long the old key remains valid: 0 by default
    */
   rotate(
     id: string,
     input: { readonly graceSeconds?: number | undefined } = {},
-    options?: CallOptions,
+    options?: OnceOptions,
   ): Promise<NewApiKey> {
     return this.#transport.json('POST', pathOf`/api-keys/${id}/rotate`, { ...options, body: input, field: 'key' });
   }

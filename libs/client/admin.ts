@@ -1,5 +1,5 @@
 import type { List } from './list.js';
-import { pathOf, type CallOptions, type ListOptions, type Transport } from './transport.js';
+import { pathOf, type CallOptions, type ListOptions, type OnceOptions, type Transport } from './transport.js';
 import type {
   AccountDeletion,
   AccountUsagePeriod,
@@ -71,10 +71,10 @@ export class Accounts {
   }
 
   /**
-   * Creates an account, also while sign-up is closed. `apiKey.key` of the result is shown only once. Never repeated when its
-   * outcome is unknown; with an `externalId`, the account can then be found.
+   * Creates an account, also while sign-up is closed. Only a call with the same idempotency key gets `apiKey.key` of the
+   * result again; with an `externalId`, the account can be found.
    */
-  create(input: NewAccountInput, options?: CallOptions): Promise<CreatedAccount> {
+  create(input: NewAccountInput, options?: OnceOptions): Promise<CreatedAccount> {
     return this.#transport.json('POST', '/admin/accounts', { ...options, body: input });
   }
 
@@ -108,12 +108,12 @@ export class Accounts {
   }
 
   /** Makes a key for an account, for example for one that has lost its keys. `key` of the result is shown only once. */
-  createKey(id: string, input: NewApiKeyInput, options?: CallOptions): Promise<NewApiKey> {
+  createKey(id: string, input: NewApiKeyInput, options?: OnceOptions): Promise<NewApiKey> {
     return this.#transport.json('POST', pathOf`/admin/accounts/${id}/api-keys`, { ...options, body: input });
   }
 
   /** Makes a link that opens the portal once, for a customer without a key. It is an API key of the account. */
-  createPortalLink(id: string, input: PortalLinkInput, options?: CallOptions): Promise<PortalLink> {
+  createPortalLink(id: string, input: PortalLinkInput, options?: OnceOptions): Promise<PortalLink> {
     return this.#transport.json('POST', pathOf`/admin/accounts/${id}/portal-links`, { ...options, body: input });
   }
 

@@ -1,5 +1,5 @@
 import type { List } from './list.js';
-import { pathOf, type CallOptions, type ListOptions, type Transport } from './transport.js';
+import { pathOf, type CallOptions, type ListOptions, type OnceOptions, type Transport } from './transport.js';
 import type {
   Endpoint,
   EndpointChanges,
@@ -26,8 +26,8 @@ export class Endpoints {
     return this.#transport.list('/endpoints', options);
   }
 
-  /** `secret` of the result is shown only once. Never repeated when its outcome is unknown. */
-  create(input: NewEndpointInput, options?: CallOptions): Promise<NewEndpoint> {
+  /** Only a call with the same idempotency key gets `secret` of the result again. */
+  create(input: NewEndpointInput, options?: OnceOptions): Promise<NewEndpoint> {
     return this.#transport.json('POST', '/endpoints', { ...options, body: input });
   }
 
@@ -45,13 +45,13 @@ export class Endpoints {
   }
 
   /**
-   * Replaces the secret by a new one, which is shown only once. Never repeated when its outcome is unknown.
+   * Replaces the secret by a new one, which only a call with the same idempotency key gets again.
    * @param input.graceSeconds for how long the old secret signs as well: 0 by default
    */
   rotateSecret(
     id: string,
     input: { readonly graceSeconds?: number | undefined } = {},
-    options?: CallOptions,
+    options?: OnceOptions,
   ): Promise<{ secret: string }> {
     return this.#transport.json('POST', pathOf`/endpoints/${id}/rotate-secret`, { ...options, body: input });
   }
@@ -70,7 +70,7 @@ export class Endpoints {
   replay(
     id: string,
     period: { readonly since: Time; readonly until?: Time | undefined },
-    options?: CallOptions,
+    options?: OnceOptions,
   ): Promise<{ count: number }> {
     return this.#transport.json('POST', pathOf`/endpoints/${id}/replay`, { ...options, body: period });
   }

@@ -30,7 +30,7 @@ export type { List } from './list.js';
 export type { MessageFilter, Messages, SendOptions } from './messages.js';
 export type { RateLimit, RateLimitWindow } from './rate-limit.js';
 export { Sluice, type SluiceOptions } from './sluice.js';
-export type { CallOptions, ListOptions, ResponseInfo, Retry, TransportOptions } from './transport.js';
+export type { CallOptions, ListOptions, OnceOptions, ResponseInfo, Retry, TransportOptions } from './transport.js';
 export type {
   AcceptedMessage,
   Account,

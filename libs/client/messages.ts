@@ -1,5 +1,5 @@
 import type { List } from './list.js';
-import { pathOf, type CallOptions, type ListOptions, type Transport } from './transport.js';
+import { pathOf, type CallOptions, type ListOptions, type OnceOptions, type Transport } from './transport.js';
 import type {
   AcceptedMessage,
   Attempt,
@@ -83,7 +83,7 @@ export class Messages {
   }
 
   /** Cancels a message that is `queued`. */
-  cancel(id: string, options?: CallOptions): Promise<Message> {
+  cancel(id: string, options?: OnceOptions): Promise<Message> {
     return this.#transport.json('POST', pathOf`/messages/${id}/cancel`, options);
   }
 
@@ -91,12 +91,12 @@ export class Messages {
    * Cancels the `queued` messages that match all of a filter, by default all of them; the 1,000,000 oldest at most: repeat
    * it until `count` is less.
    */
-  cancelAll(filter: QueuedFilter = {}, options?: CallOptions): Promise<{ count: number }> {
+  cancelAll(filter: QueuedFilter = {}, options?: OnceOptions): Promise<{ count: number }> {
     return this.#transport.json('POST', '/messages/cancel', { ...options, body: filter });
   }
 
   /** Queues a `failed` message again. */
-  retry(id: string, options?: CallOptions): Promise<Message> {
+  retry(id: string, options?: OnceOptions): Promise<Message> {
     return this.#transport.json('POST', pathOf`/messages/${id}/retry`, options);
   }
 
@@ -104,18 +104,13 @@ export class Messages {
    * Queues the `failed` messages of a period again, by default those of every type; the 100,000 oldest at most: repeat it
    * until `count` is less.
    */
-  retryAll(filter: FailedFilter, options?: CallOptions): Promise<{ count: number }> {
+  retryAll(filter: FailedFilter, options?: OnceOptions): Promise<{ count: number }> {
     return this.#transport.json('POST', '/messages/retry', { ...options, body: filter });
   }
 
   async #post<T>(path: string, body: unknown, field: string, options: SendOptions): Promise<T> {
-    const { signal, onResponse } = options;
-    // Without types, it may be anything, of which a test would make a text.
-    const idempotencyKey: unknown = options.idempotencyKey ?? randomKey();
-    if (typeof idempotencyKey !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(idempotencyKey))
-      throw new TypeError('idempotencyKey must be 1 to 255 visible ASCII characters without spaces.');
-    const headers = { 'idempotency-key': idempotencyKey };
-    return this.#transport.json('POST', path, { body, headers, repeatable: true, signal, onResponse, field });
+    const idempotencyKey = options.idempotencyKey ?? randomKey();
+    return this.#transport.json('POST', path, { ...options, body, idempotencyKey, field });
   }
 }
 

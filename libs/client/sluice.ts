@@ -6,7 +6,7 @@ import { events, type EventOptions, type StatusEvent } from './events.js';
 import { Leases } from './leases.js';
 import { Messages } from './messages.js';
 import type { RateLimit } from './rate-limit.js';
-import { Transport, type CallOptions, type TransportOptions } from './transport.js';
+import { Transport, type CallOptions, type OnceOptions, type TransportOptions } from './transport.js';
 import type { NewAccount, NewApiKey, SignUpInput } from './types.js';
 
 export interface SluiceOptions extends TransportOptions {
@@ -50,7 +50,7 @@ export class Sluice {
   }
 
   /** Creates an account with a first API key, which is shown only once. Requires no key. */
-  static signUp({ name, ...options }: TransportOptions & SignUpInput, call: CallOptions = {}): Promise<NewAccount> {
+  static signUp({ name, ...options }: TransportOptions & SignUpInput, call: OnceOptions = {}): Promise<NewAccount> {
     return new Transport(null, options).json('POST', '/accounts', { ...call, body: { name }, field: 'apiKey' });
   }
 

@@ -14,6 +14,15 @@ export interface CallOptions {
   readonly onResponse?: ((response: ResponseInfo) => void) | undefined;
 }
 
+/** Options of a call that may be repeated by the program itself. */
+export interface OnceOptions extends CallOptions {
+  /**
+   * 1 to 255 visible ASCII characters, known for 24 hours: another call with the same key and input gets the result of the
+   * first one, and does nothing. With it, the call is repeated also when its outcome is unknown.
+   */
+  readonly idempotencyKey?: string | undefined;
+}
+
 /** What a response says besides its body. */
 export interface ResponseInfo {
   readonly method: string;
@@ -61,10 +70,12 @@ export interface TransportOptions {
 }
 
 export interface Call extends CallOptions {
+  /** Without types, it may be anything, of which a test would make a text. */
+  readonly idempotencyKey?: unknown;
   readonly query?: Readonly<Record<string, string | number | boolean | Date | null | undefined>>;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether a POST can be repeated although its outcome is unknown; other methods can. */
+  /** Whether a POST without an idempotency key can be repeated although its outcome is unknown; other methods can. */
   readonly repeatable?: boolean;
   /** How long the server may take longer than usual. */
   readonly patienceMs?: number;
@@ -142,7 +153,17 @@ export class Transport {
 
   /** @param read gets a response of success; the limit of a try includes it */
   async send<T>(method: string, path: string, call: Call = {}, read: Read<T>): Promise<T> {
-    const { body, headers, signal, repeatable = method !== 'POST', patienceMs = 0, unbounded = false } = call;
+    const {
+      body,
+      headers,
+      signal,
+      idempotencyKey: key = null,
+      repeatable = method !== 'POST' || key !== null,
+      patienceMs = 0,
+      unbounded = false,
+    } = call;
+    if (key !== null && (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key)))
+      throw new TypeError('idempotencyKey must be 1 to 255 visible ASCII characters without spaces.');
     const options = { ...this.#options, ...(unbounded && { maxTries: Infinity, deadlineMs: Infinity }) };
     const { maxTries = 6, timeoutMs = 30_000, deadlineMs = 120_000, onRetry, fetch = globalThis.fetch } = options;
     if (typeof fetch !== 'function') throw new TypeError('fetch is missing: pass one to the client.');
@@ -153,6 +174,7 @@ export class Transport {
       headers: new Headers({
         ...(this.#apiKey !== null && { authorization: `Bearer ${this.#apiKey}` }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(key !== null && { 'idempotency-key': key }),
         ...headers,
       }),
       body: body === undefined ? null : jsonOf(body),

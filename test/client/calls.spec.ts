@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import { runInNewContext } from 'node:vm';
 import {
@@ -6,6 +7,7 @@ import {
   ServerError,
   Sluice,
   SluiceError,
+  type OnceOptions,
   type Retry,
   type SluiceOptions,
 } from '#client/index.js';
@@ -16,6 +18,11 @@ const API_KEY = 'slc_this-is-secret';
 const MESSAGE = { id: 'msg_1', message: 'hello', status: 'queued', createdAt: '2026-11-21T09:30:00.123Z' };
 
 type Answer = Exclude<Behaviour, number>;
+
+/** The OpenAPI document. */
+interface Document {
+  readonly paths: Readonly<Record<string, { readonly post?: { readonly parameters?: readonly { name: string }[] } }>>;
+}
 
 /** Answers the n-th request with the n-th of these, and all further ones with the last. */
 function inTurn(...answers: readonly Behaviour[]): Behaviour {
@@ -73,7 +80,48 @@ describe('A call of the client', () => {
     return error;
   };
 
+  type Making = (sluice: Sluice, options?: OnceOptions) => Promise<unknown>;
+  const made = json(200, { ...MESSAGE, key: 'slc_1', apiKey: {} });
+  const since = new Date();
+  /** Calls that could do something twice, unless they have an idempotency key. */
+  const making: [string, Making][] = [
+    ['/accounts', (_sluice, options) => Sluice.signUp({ baseUrl: server.origin, name: 'x' }, options)],
+    ['/api-keys', ({ account }, options) => account.keys.create({ name: 'x' }, options)],
+    ['/api-keys/key_1/rotate', ({ account }, options) => account.keys.rotate('key_1', {}, options)],
+    ['/messages/msg_1/cancel', ({ messages }, options) => messages.cancel('msg_1', options)],
+    ['/messages/cancel', ({ messages }, options) => messages.cancelAll({}, options)],
+    ['/messages/msg_1/retry', ({ messages }, options) => messages.retry('msg_1', options)],
+    ['/messages/retry', ({ messages }, options) => messages.retryAll({ since, until: new Date() }, options)],
+    ['/endpoints', ({ endpoints }, options) => endpoints.create({ url: 'https://example.com' }, options)],
+    ['/endpoints/ep_1/rotate-secret', ({ endpoints }, options) => endpoints.rotateSecret('ep_1', {}, options)],
+    ['/endpoints/ep_1/replay', ({ endpoints }, options) => endpoints.replay('ep_1', { since }, options)],
+    ['/admin/accounts', ({ admin }, options) => admin.accounts.create({ name: 'x' }, options)],
+    [
+      '/admin/accounts/acct_1/api-keys',
+      ({ admin }, options) => admin.accounts.createKey('acct_1', { name: 'x' }, options),
+    ],
+    [
+      '/admin/accounts/acct_1/portal-links',
+      ({ admin }, options) => admin.accounts.createPortalLink('acct_1', { scopes: ['messages:read'] }, options),
+    ],
+  ];
+
+  it('takes an idempotency key where the API does', () => {
+    const { paths } = JSON.parse(readFileSync(process.env.TEST_OPENAPI ?? '', 'utf8')) as Document;
+    const accepting = Object.entries(paths)
+      .filter(([, { post }]) => post?.parameters?.some(({ name }) => name === 'Idempotency-Key'))
+      .map(([path]) => path.replace(/\{\w+\}/, '{}'));
+    const taking = making.map(([path]) => path.replace(/\w+_1/, '{}'));
+    expect(accepting.sort()).toEqual([...taking, '/messages', '/messages/batch'].sort());
+  });
+
   describe('is repeated', () => {
+    it.each(making)('with an idempotency key, also if its outcome is unknown: POST %s', async (path, call) => {
+      server.url(path, inTurn(cut, page, problem(503, 'unavailable'), problem(409, 'idempotency_key_in_use'), made));
+      await call(client(), { idempotencyKey: 'billing' });
+      expect(server.received.map(({ headers }) => headers['idempotency-key'])).toEqual(Array(5).fill('billing'));
+    });
+
     it.each<[string, Behaviour]>([
       ['a refusal', refused(0)],
       ['503', problem(503, 'unavailable')],
@@ -233,15 +281,9 @@ describe('A call of the client', () => {
       expect(server.received).toHaveLength(1);
     });
 
-    const unrepeatable: [string, (sluice: Sluice) => Promise<unknown>][] = [
-      ['/api-keys', (sluice) => sluice.account.keys.create({ name: 'x' })],
-      ['/api-keys/key_1/rotate', (sluice) => sluice.account.keys.rotate('key_1')],
-      ['/messages/msg_1/cancel', (sluice) => sluice.messages.cancel('msg_1')],
-      ['/messages/msg_1/retry', (sluice) => sluice.messages.retry('msg_1')],
-      ['/endpoints', (sluice) => sluice.endpoints.create({ url: 'https://example.com' })],
-      ['/endpoints/ep_1/rotate-secret', (sluice) => sluice.endpoints.rotateSecret('ep_1')],
+    const unrepeatable: [string, Making][] = [
+      ...making,
       ['/endpoints/ep_1/test', (sluice) => sluice.endpoints.test('ep_1')],
-      ['/endpoints/ep_1/replay', (sluice) => sluice.endpoints.replay('ep_1', { since: new Date() })],
     ];
 
     it.each(unrepeatable)('if it cannot be and its outcome is unknown: POST %s', async (path, call) => {
@@ -262,7 +304,7 @@ describe('A call of the client', () => {
     });
 
     it.each(unrepeatable)('unless it was refused: POST %s', async (path, call) => {
-      server.url(path, inTurn(refused(0), json(200, { ...MESSAGE, key: 'slc_1' })));
+      server.url(path, inTurn(refused(0), made));
       await call(client());
       expect(server.received).toHaveLength(2);
     });
@@ -342,6 +384,10 @@ describe('A call of the client', () => {
     ],
     ['a set', ({ endpoints }) => endpoints.update('ep_1', { types: new Set(['a']) } as never)],
     ['a key that is true', ({ messages }) => messages.send('hello', { idempotencyKey: true } as never)],
+    [
+      'a key that is true, of a key',
+      ({ account }) => account.keys.create({ name: 'x' }, { idempotencyKey: true } as never),
+    ],
     ['a key that is NaN', ({ messages }) => messages.sendBatch([], { idempotencyKey: Number.NaN } as never)],
   ])('makes no other value of %s', async (_what, call) => {
     await expect(call(client())).rejects.toThrow(TypeError);

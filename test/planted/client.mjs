@@ -39,6 +39,13 @@ export default [
     tests: [CALLS],
   },
   {
+    what: 'a key is made twice although the call has an idempotency key',
+    file: TRANSPORT,
+    find: "...(key !== null && { 'idempotency-key': key }),",
+    replace: '',
+    tests: [CALLS],
+  },
+  {
     what: 'a call that was refused for good is repeated',
     file: TRANSPORT,
     find: 'if (isLast || !error.isRetryable || !(repeatable || nothingDone)) throw error;',

@@ -173,6 +173,13 @@ export default [
     tests: ['test/portal/gestures.spec.ts'],
   },
   {
+    what: 'after a lost response, the same click makes another key',
+    file: 'apps/portal/components/keys/create-key.tsx',
+    find: 'new Date(Date.now() + days * DAY_MS)), [days]);',
+    replace: 'new Date(Date.now() + days * DAY_MS)));',
+    tests: ['test/portal/lost-responses.spec.ts'],
+  },
+  {
     what: 'a message that is sent again is another one',
     file: ONCE,
     find: 'const key = before ?? randomKey();',

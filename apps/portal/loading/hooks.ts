@@ -3,6 +3,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { RateLimitError, type Page } from '#client/index.js';
 import { pause, revival } from '../session/connection.js';
 import { ordered } from './ordered.js';
+import { once, type Pending } from './once.js';
 import { noteOpened } from '../navigation/router.js';
 
 export interface Resource<T> {
@@ -136,6 +137,12 @@ export function useAction<Arguments extends readonly unknown[]>(
     if (revival.value > 0) setState((last) => (last.error instanceof RateLimitError ? { ...last, error: null } : last));
   });
   return { run, ...state };
+}
+
+/** `once` while a dialog is open. The response to a request of an earlier dialog may be a key that was revoked meanwhile. */
+export function useOnce() {
+  const { current } = useRef<Pending>(new Map());
+  return <T>(content: unknown, send: (idempotencyKey: string) => Promise<T>) => once(content, send, current);
 }
 
 export interface Opened<What> {

@@ -1,13 +1,19 @@
 import { RateLimitError, SluiceError } from '#client/index.js';
 
 /** The keys of requests without a known outcome, by what they send. */
-const pending = new Map<string, string>();
+export type Pending = Map<string, string>;
+
+const ofPage: Pending = new Map();
 
 /**
  * Sends a request with an `Idempotency-Key`: repeated after an unknown outcome, it has the same key for as long as it sends
  * the same, so that it is done once. A refusal does not say what became of the requests before.
  */
-export async function once<T>(content: unknown, send: (idempotencyKey: string) => Promise<T>): Promise<T> {
+export async function once<T>(
+  content: unknown,
+  send: (idempotencyKey: string) => Promise<T>,
+  pending = ofPage,
+): Promise<T> {
   const sent = JSON.stringify(content);
   const before = pending.get(sent);
   const key = before ?? randomKey();
@@ -24,12 +30,12 @@ export async function once<T>(content: unknown, send: (idempotencyKey: string) =
 
 /** Whether this may have been done, and nobody knows. */
 export function mayBeDone(content: unknown): boolean {
-  return pending.has(JSON.stringify(content));
+  return ofPage.has(JSON.stringify(content));
 }
 
 /** The next visitor repeats nothing of this one. */
 export function forgetPending(): void {
-  pending.clear();
+  ofPage.clear();
 }
 
 function isOutcomeUnknown(error: unknown): boolean {

@@ -7,7 +7,7 @@ import { Form } from '../components/form.js';
 import { fieldError, Problem } from '../components/problem.js';
 import { showFirstKey } from '../session/issued.js';
 import { call } from '../session/connection.js';
-import { useAction, useOpened, useResource } from '../loading/hooks.js';
+import { useAction, useOnce, useOpened, useResource } from '../loading/hooks.js';
 import { href, opener } from '../navigation/router.js';
 import { allPlans } from './plans.js';
 
@@ -37,6 +37,7 @@ function CreateDialog({ onClose }: { onClose: () => void }) {
   const [plan, setPlan] = useState(SIGNUP_PLAN);
   const plans = useResource(allPlans, []);
   const [externalId, setExternalId] = useState('');
+  const once = useOnce();
   const { run, isRunning, error } = useAction(async () => {
     const openNew = opener();
     const input = {
@@ -44,7 +45,9 @@ function CreateDialog({ onClose }: { onClose: () => void }) {
       plan: plan === SIGNUP_PLAN ? undefined : plan,
       externalId: externalId === '' ? undefined : externalId,
     };
-    const { id, apiKey } = await call((client) => client.admin.accounts.create(input));
+    const { id, apiKey } = await once(input, (idempotencyKey) =>
+      call((client) => client.admin.accounts.create(input, { idempotencyKey })),
+    );
     onClose();
     showFirstKey(apiKey, () => {
       openNew(href(`accounts/${id}`));

@@ -27,7 +27,7 @@ export function CreateKeyButton({ accountId, onCreated }: CreateKeyProps) {
       {isOpen && (
         <CreateKeyDialog
           offered={SCOPES}
-          create={(input) => call((client) => client.admin.accounts.createKey(accountId, input))}
+          create={(input, options) => call((client) => client.admin.accounts.createKey(accountId, input, options))}
           onCreated={(key) => {
             close();
             showOnce({ title: 'The key is created', what: 'API key', secret: key.key, hint: HINT });

@@ -9,7 +9,7 @@ import { ScopesField } from '../components/keys/scopes-field.js';
 import { Problem } from '../components/problem.js';
 import { call } from '../session/connection.js';
 import { formatTime } from '../text/format.js';
-import { useAction, useOpened } from '../loading/hooks.js';
+import { useAction, useOnce, useOpened } from '../loading/hooks.js';
 
 /** The portal has no page for `messages:consume`. */
 const OFFERED: readonly Scope[] = ['messages:read', 'messages:send', 'account:manage'];
@@ -82,9 +82,13 @@ interface LinkDialogProps {
 function LinkDialog({ accountId, onCreated, onClose }: LinkDialogProps) {
   const [scopes, setScopes] = useState<readonly Scope[]>(['messages:read']);
   const [expiresInSeconds, setExpiresInSeconds] = useState(3_600);
+  const once = useOnce();
   const { run, isRunning, error } = useAction(async () => {
     const input = { scopes: [...scopes], expiresInSeconds };
-    onCreated(await call((client) => client.admin.accounts.createPortalLink(accountId, input)));
+    const created = await once(input, (idempotencyKey) =>
+      call((client) => client.admin.accounts.createPortalLink(accountId, input, { idempotencyKey })),
+    );
+    onCreated(created);
   });
   return (
     <Dialog title="Create a portal link" onClose={onClose}>

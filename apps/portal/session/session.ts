@@ -1,5 +1,5 @@
 import { batch, computed, effect, signal } from '@preact/signals';
-import { Sluice, type NewApiKey, type Scope } from '#client/index.js';
+import { Sluice, type NewApiKey, type OnceOptions, type Scope } from '#client/index.js';
 import { account, loadAccount } from './account.js';
 import {
   apiKey,
@@ -71,7 +71,7 @@ export const can = (scope: Scope): boolean => scopes.value?.has(scope) === true;
 export async function signUp(name: string): Promise<void> {
   const isOver = endOfSession();
   const { apiKey: issued } = await once({ name }, (idempotencyKey) =>
-    Sluice.signUp({ baseUrl: BASE_URL, maxTries: 1, name, fetch: fetchWith(idempotencyKey) }),
+    Sluice.signUp({ baseUrl: BASE_URL, maxTries: 1, name }, { idempotencyKey }),
   );
   if (isOver()) {
     // The session is another one by now, and has no place for it.
@@ -83,14 +83,6 @@ export async function signUp(name: string): Promise<void> {
   // Not awaited: the visitor may open another view meanwhile.
   void refreshAccount();
 }
-
-const fetchWith =
-  (idempotencyKey: string): typeof fetch =>
-  (url, init) => {
-    const headers = new Headers(init?.headers);
-    headers.set('idempotency-key', idempotencyKey);
-    return fetch(url, { ...init, headers });
-  };
 
 /** Signs in by a link to the portal, which works once. */
 export async function openLink(token: string, signal?: AbortSignal): Promise<void> {
@@ -145,12 +137,12 @@ function resume(key: string, keep: boolean): void {
 let replacing = 0;
 
 /** Rotates a key. If that is the own one, all tabs go on with the new one. */
-export async function rotateKey(id: string, graceSeconds: number): Promise<NewApiKey> {
+export async function rotateKey(id: string, graceSeconds: number, options?: OnceOptions): Promise<NewApiKey> {
   const isOwn = () => id === ownKeyId.peek();
   const replaced = isOwn() ? 1 : 0;
   replacing += replaced;
   try {
-    const rotated = await call((client) => client.account.keys.rotate(id, { graceSeconds }));
+    const rotated = await call((client) => client.account.keys.rotate(id, { graceSeconds }, options));
     if (isOwn()) switchKey(rotated);
     return rotated;
   } finally {

@@ -10,7 +10,7 @@ import { Loaded } from '../components/loaded.js';
 import { Badge, Empty, Page } from '../components/parts.js';
 import { call } from '../session/connection.js';
 import { formatTime } from '../text/format.js';
-import { useAction, useOpened, useResource } from '../loading/hooks.js';
+import { useAction, useOnce, useOpened, useResource } from '../loading/hooks.js';
 import { href, route } from '../navigation/router.js';
 import { showOnce } from '../session/issued.js';
 import { can, ownKeyId, rotateKey, signOut } from '../session/session.js';
@@ -83,7 +83,7 @@ export function KeysView() {
       {opened?.kind === 'create' && (
         <CreateKeyDialog
           offered={SCOPES.filter(can)}
-          create={(input) => call((client) => client.account.keys.create(input))}
+          create={(input, options) => call((client) => client.account.keys.create(input, options))}
           onCreated={({ key }) => {
             showOnce({ title: 'The key is created', what: 'API key', secret: key });
             closeAndReload();
@@ -130,8 +130,11 @@ function OwnKeyRow({ apiKey, onOpen }: { apiKey: ApiKey; onOpen: (asked: Asked) 
 function RotateDialog({ apiKey, onClose, onRotated }: { apiKey: ApiKey; onClose: () => void; onRotated: () => void }) {
   const isOwn = apiKey.id === ownKeyId.value;
   const [graceSeconds, setGraceSeconds] = useState(3_600);
+  const once = useOnce();
   const rotate = useAction(async () => {
-    const rotated = await rotateKey(apiKey.id, graceSeconds);
+    const rotated = await once(graceSeconds, (idempotencyKey) =>
+      rotateKey(apiKey.id, graceSeconds, { idempotencyKey }),
+    );
     const end = Math.min(Date.now() + graceSeconds * 1_000, Date.parse(apiKey.expiresAt ?? '') || Infinity);
     const hint = graceSeconds > 0 ? `The old key works until ${formatTime(end)}.` : undefined;
     showOnce({ title: 'The key is rotated', what: 'API key', secret: rotated.key, hint });

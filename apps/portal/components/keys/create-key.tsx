@@ -1,6 +1,6 @@
-import { useState } from 'preact/hooks';
-import type { NewApiKey, NewApiKeyInput, Scope } from '#client/index.js';
-import { useAction } from '../../loading/hooks.js';
+import { useMemo, useState } from 'preact/hooks';
+import type { NewApiKey, NewApiKeyInput, OnceOptions, Scope } from '#client/index.js';
+import { useAction, useOnce } from '../../loading/hooks.js';
 import { Button } from '../button.js';
 import { Choice } from '../choice.js';
 import { Dialog } from '../dialog.js';
@@ -21,7 +21,7 @@ const EXPIRIES = [
 
 interface CreateKeyProps {
   readonly offered: readonly Scope[];
-  readonly create: (input: NewApiKeyInput) => Promise<NewApiKey>;
+  readonly create: (input: NewApiKeyInput, options: OnceOptions) => Promise<NewApiKey>;
   readonly onCreated: (created: NewApiKey) => void;
   readonly onClose: () => void;
 }
@@ -30,9 +30,12 @@ export function CreateKeyDialog({ offered, create, onCreated, onClose }: CreateK
   const [name, setName] = useState('');
   const [scopes, setScopes] = useState<readonly Scope[]>([]);
   const [days, setDays] = useState(0);
+  // From when it was chosen: a repetition sends the same.
+  const expiresAt = useMemo(() => (days === 0 ? undefined : new Date(Date.now() + days * DAY_MS)), [days]);
+  const once = useOnce();
   const { run, isRunning, error } = useAction(async () => {
-    const expiresAt = days === 0 ? undefined : new Date(Date.now() + days * DAY_MS);
-    onCreated(await create({ name, scopes: [...scopes], expiresAt }));
+    const input = { name, scopes: [...scopes], expiresAt };
+    onCreated(await once(input, (idempotencyKey) => create(input, { idempotencyKey })));
   });
   return (
     <Dialog title="Create a key" onClose={onClose}>

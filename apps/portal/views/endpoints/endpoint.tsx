@@ -10,7 +10,7 @@ import { Badge, Card, Fact, Facts, Id, Page } from '../../components/parts.js';
 import { Problem } from '../../components/problem.js';
 import { call } from '../../session/connection.js';
 import { count, formatMilliseconds, formatTime } from '../../text/format.js';
-import { useAction, useOpened, useResource } from '../../loading/hooks.js';
+import { useAction, useOnce, useOpened, useResource } from '../../loading/hooks.js';
 import { href, opener, replace } from '../../navigation/router.js';
 import { showOnce } from '../../session/issued.js';
 import { VERIFY_SNIPPET } from '../../text/snippets.js';
@@ -204,8 +204,11 @@ interface DialogProps {
 
 function RotateDialog({ id, onClose }: DialogProps) {
   const [graceSeconds, setGraceSeconds] = useState(DEFAULT_GRACE);
+  const once = useOnce();
   const rotate = useAction(async () => {
-    const { secret } = await call((client) => client.endpoints.rotateSecret(id, { graceSeconds }));
+    const { secret } = await once(graceSeconds, (idempotencyKey) =>
+      call((client) => client.endpoints.rotateSecret(id, { graceSeconds }, { idempotencyKey })),
+    );
     showOnce({ title: 'The secret is rotated', what: 'signing secret', secret, snippet: VERIFY_SNIPPET });
     onClose();
   });

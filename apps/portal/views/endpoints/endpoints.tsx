@@ -16,7 +16,7 @@ import { Badge, Empty, Page, Skeleton, Time } from '../../components/parts.js';
 import { Problem } from '../../components/problem.js';
 import { call } from '../../session/connection.js';
 import { loadEndpoints } from '../../loading/endpoints.js';
-import { useAction, useOpened, useResource } from '../../loading/hooks.js';
+import { useAction, useOnce, useOpened, useResource } from '../../loading/hooks.js';
 import { href } from '../../navigation/router.js';
 import { showOnce } from '../../session/issued.js';
 import { account, withAccount } from '../../session/account.js';
@@ -119,9 +119,11 @@ function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: 
   const [description, setDescription] = useState('');
   const [types, setTypes] = useState<readonly string[]>([]);
   const [lines, setLines] = useState('');
+  const once = useOnce();
   const { run, isRunning, error } = useAction(async () => {
-    const { secret } = await call((client) =>
-      client.endpoints.create({ url, description, types: [...types], headers: headersOf(lines) }),
+    const input = { url, description, types: [...types], headers: headersOf(lines) };
+    const { secret } = await once(input, (idempotencyKey) =>
+      call((client) => client.endpoints.create(input, { idempotencyKey })),
     );
     const hint =
       account.value?.delivery === 'webhooks'
