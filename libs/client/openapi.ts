@@ -1746,7 +1746,7 @@ export interface components {
        */
       accepted: number;
       /**
-       * @description The size of their content in bytes of UTF-8, without what is stored in addition.
+       * @description The size of their texts, types, ordering keys and metadata (as JSON) in bytes of UTF-8.
        * @example 48211
        */
       acceptedBytes: number;
@@ -1799,7 +1799,7 @@ export interface components {
        */
       accepted: number;
       /**
-       * @description The size of their content in bytes of UTF-8, without what is stored in addition.
+       * @description The size of their texts, types, ordering keys and metadata (as JSON) in bytes of UTF-8.
        * @example 48211
        */
       acceptedBytes: number;

@@ -7,7 +7,9 @@ import { BatchMetrics } from '#platform/observability/batch-metrics.js';
 import { Metrics } from '#platform/observability/metrics.js';
 import { SETTINGS } from '#platform/process/platform.module.js';
 import { provideAs } from '#platform/process/provide.js';
+import { addBacklogGauge } from './adapters/monitoring/backlog-metrics.js';
 import { measureConnections } from './adapters/monitoring/connection-metrics.js';
+import { oldestDue } from './adapters/postgres/oldest-due.js';
 import { openSecretBox } from './adapters/postgres/open-secret-box.js';
 import { PostgresDeliveryLog } from './adapters/postgres/postgres-delivery-log.js';
 import { PostgresEndpointDeliveries } from './adapters/postgres/postgres-endpoint-deliveries.js';
@@ -33,6 +35,13 @@ const providers: FactoryProvider[] = [
       return client;
     },
     inject: [SETTINGS, Metrics],
+  },
+  {
+    provide: 'metrics of the backlog',
+    useFactory: (metrics: Metrics) => {
+      addBacklogGauge(metrics, oldestDue);
+    },
+    inject: [Metrics],
   },
 ];
 

@@ -3,14 +3,12 @@ import { Activity } from '#kernel/activity.js';
 import { Clock } from '#kernel/clock.js';
 import { StorageCap } from '#messages/index.js';
 import { ClockWatch } from '#platform/database/clock-watch.js';
-import type { Logger } from '#platform/observability/logging.js';
 import { Metrics } from '#platform/observability/metrics.js';
 import { LOGGER } from '#platform/process/platform.module.js';
 import { provide, provideSetting } from '#platform/process/provide.js';
 import { EndpointsModule } from './endpoints.module.js';
 import type { WebhooksSettings } from './settings.js';
 import { SendingMetrics } from './adapters/monitoring/sending-metrics.js';
-import { oldestDue } from './adapters/postgres/oldest-due.js';
 import { EndDeliveries } from './application/end-deliveries.js';
 import { EndpointDeliveries } from './application/endpoint-deliveries.js';
 import { Endpoints } from './application/endpoints/endpoints.js';
@@ -26,11 +24,7 @@ const TERMS = Symbol('settings of webhooks');
 
 const providers: FactoryProvider[] = [
   provideSetting(TERMS, ({ webhooks }: WebhooksSettings) => webhooks),
-  {
-    provide: SendingMetrics,
-    useFactory: (metrics: Metrics, logger: Logger) => new SendingMetrics(metrics, logger, oldestDue),
-    inject: [Metrics, LOGGER],
-  },
+  provide(SendingMetrics, [Metrics, LOGGER]),
   provide(DeliverWebhook, [
     EndpointDeliveries,
     Endpoints,

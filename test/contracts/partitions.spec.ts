@@ -5,9 +5,12 @@ import { SETTLE } from '#messages/adapters/postgres/claims/settle.sql.js';
 import { ACKNOWLEDGE } from '#messages/adapters/postgres/leases/lease.sql.js';
 import { FIND_MESSAGES } from '#messages/adapters/postgres/reading/read-messages.sql.js';
 import { END_MESSAGES, LEASE_DELIVERIES, LOCK_MESSAGES } from '#webhooks/adapters/postgres/endpoint-deliveries.sql.js';
+import { RetentionMonitor } from '#upkeep/adapters/monitoring/retention-monitor.js';
 import { PostgresPartitions } from '#upkeep/adapters/postgres/postgres-partitions.js';
 import { DELIVERY_MODE_NAMES } from '#kernel/delivery-mode.js';
 import type { Message, MessageState } from '#messages/domain/message.js';
+import { createLogger } from '#platform/observability/logging.js';
+import { Metrics } from '#platform/observability/metrics.js';
 import {
   after,
   aMessage,
@@ -270,14 +273,14 @@ describe('Messages that are old', () => {
     it('and not half of them when the connection is cut off; the next run does it', async () => {
       await old(days(-1, start));
       const counting = await store.transaction('LOCK TABLE sluice.storage');
-      const retained = retainedAt(days(30, start)).catch((error: unknown) => error);
+      const retained = retainedAt(days(30, start));
       await store.somebodyWaits();
       await store.sql(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
          WHERE datname = current_database() AND wait_event_type = 'Lock'`,
       );
-      expect(await retained).toMatchObject({ code: 'unavailable' });
       await counting.query('COMMIT');
+      expect((await retained).faults).toMatchObject([{ code: 'unavailable' }]);
       expect(await counts()).toEqual({ messages: 1, attempts: 1, stored: 1 });
       expect((await retainedAt(days(30, start))).removed).toHaveLength(1);
       expect(await counts()).toEqual({ messages: 0, attempts: 0, stored: 0 });
@@ -294,13 +297,64 @@ describe('Messages that are old', () => {
       const retained = retainedAt(days(30, start)).finally(() => {
         clearInterval(adding);
       });
-      expect((await retained).removed).toEqual([]);
+      expect(await retained).toMatchObject({ removed: [], faults: [{ cause: { code: '55P03' } }] });
       await messages.idle();
       expect(added).toBeGreaterThan(10);
       expect(process.faults).toEqual([]);
       await reader.query('COMMIT');
       expect((await retainedAt(days(30, start))).removed).toHaveLength(1);
     });
+  });
+
+  describe('and due', () => {
+    /** What a run reports when the messages of two periods are due. */
+    async function reported(usage = SETTLED) {
+      const metrics = new Metrics();
+      const lines: string[] = [];
+      const write = (line: string) => lines.push((JSON.parse(line) as { msg: string }).msg);
+      const monitor = new RetentionMonitor(metrics, createLogger('warn', 'test', { write }));
+      const { signal } = new AbortController();
+      await new ApplyRetention(new PartitionsAt(partitions, days(33, start)), usage, 30, monitor).run(signal);
+      const text = await metrics.text();
+      const counted = (name: string) =>
+        Number(new RegExp(`^sluice_retention_${name}_total (\\d+)$`, 'm').exec(text)?.[1]);
+      return { removed: counted('removed_periods'), failures: counted('failures'), lines: lines.length };
+    }
+
+    beforeEach(async () => {
+      await retainedAt(start);
+      await old(days(-1, start));
+      await old(days(1, start));
+    });
+
+    const reading = (name: string) => async () => {
+      const reader = await store.transaction(`SELECT FROM ${name}`);
+      return () => reader.query('COMMIT');
+    };
+    const opened = async () => {
+      const { id } = await old(days(-1, start), { status: 'queued' });
+      return () => store.sql(`UPDATE sluice.messages SET status = 'failed' WHERE id = $1`, [id]);
+    };
+    const readingOldest = async () => reading(`sluice.${Object.values(await places()).sort()[0] ?? ''}`)();
+    const nothing = () => Promise.resolve(() => Promise.resolve());
+
+    it.each([
+      ['nothing else', nothing, SETTLED, [2, 0, 0]],
+      ['one that is open', opened, SETTLED, [1, 0, 0]],
+      ['a transaction that has read one', readingOldest, SETTLED, [1, 1, 1]],
+      // The coming period is not added, and the oldest, which is empty, not dropped.
+      ['a transaction that has looked for others', reading('ONLY sluice.messages'), SETTLED, [2, 1, 2]],
+      ['usage that is not counted', nothing, { execute: () => Promise.resolve(false) }, [0, 1, 2]],
+    ] as const)(
+      'are removed, but for a period that fails, which is counted and logged: with %s',
+      async (_, keep, usage, [removed, failures, lines]) => {
+        const end = await keep();
+        expect(await reported(usage)).toEqual({ removed, failures, lines });
+        await end();
+        expect(await reported()).toEqual({ removed: 2 - removed, failures: 0, lines: 0 });
+        expect(await counts()).toMatchObject({ messages: 0 });
+      },
+    );
   });
 
   it('are removed from outside all periods when they are final and have not changed for 30 days', async () => {

@@ -28,6 +28,7 @@ describe('Metrics and alerts', () => {
   let fleet: Fleet;
   /** The samples of an API and a worker, such as `name{label="value"}`. */
   let samples: readonly string[];
+  let namesByProcess: readonly (readonly string[])[];
 
   beforeAll(async () => {
     fleet = await Fleet.start();
@@ -35,6 +36,7 @@ describe('Metrics and alerts', () => {
     await fleet.send('hello');
     const metrics = await Promise.all([fleet.client.managementUrl, await worker.managementUrl()].map(metricsOf));
     samples = metrics.flatMap((values) => [...values.keys()]);
+    namesByProcess = metrics.map((values) => [...values.keys()].map((sample) => sample.replace(/{.*/, '')));
   });
   afterAll(() => fleet.stop());
 
@@ -44,8 +46,7 @@ describe('Metrics and alerts', () => {
   ];
 
   it.each(expressions)('query existing metrics and labels only: %s', (_name, expression) => {
-    const names = samples.map((sample) => sample.split('{')[0]);
-    for (const [name] of expression.matchAll(METRIC)) expect(names).toContain(name);
+    for (const [name] of expression.matchAll(METRIC)) expect(namesByProcess.flat()).toContain(name);
     for (const [, name = '', selectors = ''] of expression.matchAll(/(\w+)\{([^}]*)\}/g)) {
       for (const [, label = '', operator, value = ''] of selectors.matchAll(/(\w+)(=~?)"([^"]*)"/g)) {
         if (ANY_VALUE.includes(label)) continue;
@@ -54,6 +55,14 @@ describe('Metrics and alerts', () => {
       }
     }
   });
+
+  const storedData = (/^### Stored data$(.*?)^### /ms.exec(page)?.[1] ?? '').matchAll(/^\| `(sluice_\w+)`/gm);
+  it.each([...storedData].map(([, name = '']) => name))(
+    'of stored data come from each process, so that their alerts fire while the others are gone: %s',
+    (name) => {
+      for (const names of namesByProcess) expect(names).toContain(name);
+    },
+  );
 
   it('are documented: every metric with its labels', () => {
     const documented = [...page.matchAll(/^\| `(sluice_\w+)` +\| \w+ +\|([^|]*)\|/gm)].map(

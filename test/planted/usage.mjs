@@ -58,8 +58,8 @@ export default [
   {
     what: 'usage is not counted before messages are removed',
     file: 'libs/upkeep/application/apply-retention.ts',
-    find: '      if (!(await this.usage.execute(period, signal))) continue;\n',
-    replace: '',
+    find: 'const isCounted = await this.usage.execute(period, signal);',
+    replace: 'const isCounted = true;',
     tests: ENDED,
   },
   {

@@ -14,10 +14,12 @@ export interface Retained {
   readonly removed: readonly Period[];
   /** Messages outside of all periods that were removed. */
   readonly stragglers: number;
+  /** Why some of what was due is left to the next run. */
+  readonly faults: readonly unknown[];
 }
 
 export interface RetentionObserver {
-  ran(result: Retained | Error): void;
+  ran(result: Retained): void;
 }
 
 /** Removes old messages that are final and counted, and adds periods for new ones. */
@@ -33,26 +35,40 @@ export class ApplyRetention implements BackgroundTask {
   ) {}
 
   async run(signal: AbortSignal): Promise<void> {
-    this.observer.ran(await this.execute(signal).catch((error: unknown) => error as Error));
+    const failed = (error: unknown) => ({ removed: [], stragglers: 0, faults: [error] });
+    this.observer.ran(await this.execute(signal).catch(failed));
   }
 
   /** @param signal when it aborts, the rest is left to the next run, of any process */
   async execute(signal: AbortSignal): Promise<Retained> {
+    const faults: unknown[] = [];
+    /** A step that fails holds up no other one. */
+    const tried = <Result>(step: Promise<Result>, otherwise: Result): Promise<Result> =>
+      step.catch((error: unknown) => {
+        faults.push(error);
+        return otherwise;
+      });
     const { now, periods } = await this.partitions.list();
-    await this.addAhead(now, periods.at(-1)?.until ?? now, signal);
+    await tried(this.addAhead(now, periods.at(-1)?.until ?? now, signal), undefined);
     const end = new Date(now.getTime() - this.days * DAY_MS);
     const expired = periods.filter(({ until }) => until <= end);
     const removed: Period[] = [];
     for (const period of expired) {
       if (signal.aborted) break;
-      if (!(await this.usage.execute(period, signal))) continue;
-      if (await this.partitions.empty(period)) removed.push(period);
+      if (await tried(this.empty(period, signal), false)) removed.push(period);
     }
     for (const period of expired) {
       // Periods have no gaps, so those after a kept one are kept as well.
-      if (signal.aborted || !(await this.partitions.remove(period))) break;
+      if (signal.aborted || !(await tried(this.partitions.remove(period), false))) break;
     }
-    return { removed, stragglers: await this.removeStragglers(end, signal) };
+    return { removed, stragglers: await tried(this.removeStragglers(end, signal), 0), faults };
+  }
+
+  private async empty(period: Period, signal: AbortSignal): Promise<boolean> {
+    const isCounted = await this.usage.execute(period, signal);
+    if (signal.aborted) return false;
+    if (!isCounted) throw new Error('The usage of old messages is not counted yet.');
+    return this.partitions.empty(period);
   }
 
   private async removeStragglers(before: Date, signal: AbortSignal): Promise<number> {

@@ -10,7 +10,7 @@ export interface Period {
  * messages outside of all periods, which a wrong clock may cause, are stored as well.
  *
  * Each change is one transaction. It never blocks others for longer than some tenths of a second: if it can't get its
- * locks in time, or another process makes the change, it returns false.
+ * locks in time, it throws an error; if another process makes the change, it returns false.
  */
 export abstract class Partitions {
   /** The oldest first, and the current time of the store's clock. */

@@ -49,6 +49,26 @@ describe('GET /admin/audit', () => {
     expect(Math.abs(Date.parse(String(first?.at)) - Date.now())).toBeLessThan(60_000);
   });
 
+  it('has that a name and an external id were changed, but not the texts, which go with the account', async () => {
+    const mark = account.id;
+    const table = [
+      [{ name: `Blue ${mark}` }, ['renamed']],
+      [{ externalId: `blue-${mark}` }, ['externalIdChanged']],
+      [{ externalId: `bull-${mark}` }, ['externalIdChanged']],
+      [{ name: `Bull ${mark}`, externalId: null, paused: true }, ['externalIdChanged', 'paused', 'renamed']],
+    ] as const;
+    for (const [body, changed] of table) {
+      await api.sql('DELETE FROM sluice.audit');
+      // The second one changes nothing.
+      for (const response of [await change(body), await change(body)]) expect(response.status).toBe(200);
+      const all = (value: boolean) => Object.fromEntries(changed.map((field) => [field, value]));
+      const found = await entries();
+      expect(found).toMatchObject([{ action: 'account.changed', subject: account.id }]);
+      expect(found.map(({ before, after }) => [before, after])).toEqual([[all(false), all(true)]]);
+      expect(JSON.stringify(found)).not.toMatch(/blue|bull/i);
+    }
+  });
+
   it('has every kind of change', async () => {
     const { id, keyId } = account;
     const names = { name: 'Acme of Bolivia', externalId: 'customer-4711' };

@@ -140,7 +140,14 @@ export class AdminAccountsController {
   ): Promise<object> {
     return this.audit.record(operator, async () => {
       const { before, after } = await this.changeAccount.execute(id, changesOf(body), 'operator');
-      const changed = difference(auditedAccount(before), auditedAccount(after));
+      const changed = difference(
+        { ...auditedAccount(before), renamed: false, externalIdChanged: false },
+        {
+          ...auditedAccount(after),
+          renamed: after.name !== before.name,
+          externalIdChanged: after.externalId !== before.externalId,
+        },
+      );
       const change = changed && { action: 'account.changed', subject: id, accountId: id, ...changed };
       return { result: operatorsAccountView(after), change };
     });
@@ -257,7 +264,7 @@ export class AdminAccountsController {
   }
 }
 
-/** What audit entries have of an account: nothing that its owner wrote. */
+/** What audit entries, which outlast a deletion, have of an account: no name, and nothing that its owner wrote. */
 function auditedAccount({ plan, limits, suspended, paused }: Account) {
   return { plan, limits, suspended, paused };
 }

@@ -14,13 +14,10 @@ export class RetentionMonitor implements RetentionObserver {
     this.failures = metrics.counter('sluice_retention_failures_total', 'Retention runs that failed');
   }
 
-  ran(result: Retained | Error): void {
-    if (result instanceof Error) {
-      this.failures.add();
-      this.logger.warn({ err: result }, 'removing old messages failed');
-      return;
-    }
-    this.periods.add(result.removed.length);
-    if (result.removed.length + result.stragglers > 0) this.logger.info(result, 'old messages removed');
+  ran({ faults, ...done }: Retained): void {
+    if (faults.length > 0) this.failures.add();
+    for (const err of faults) this.logger.warn({ err }, 'removing old messages failed');
+    this.periods.add(done.removed.length);
+    if (done.removed.length + done.stragglers > 0) this.logger.info(done, 'old messages removed');
   }
 }

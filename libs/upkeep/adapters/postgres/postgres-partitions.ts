@@ -10,6 +10,8 @@ import { addUsage, LOCK_PROGRESS } from '#usage/adapters/postgres/index.js';
 const PAUSE_MS = 500;
 const TRIES = 5;
 
+const LOCKED = 'A partition cannot be locked: a transaction that has read or changed messages does not end.';
+
 /** Stragglers that one statement removes. */
 const REMOVED_AT_ONCE = 1_000;
 
@@ -103,7 +105,7 @@ export class PostgresPartitions extends Partitions {
         return row?.emptied === true;
       } catch (error) {
         if (sqlState(error) !== '55P03') throw error;
-        if (tries === TRIES) return false;
+        if (tries === TRIES) throw new Error(LOCKED, { cause: error });
         await sleep(PAUSE_MS);
       }
     }

@@ -9,7 +9,7 @@ const COUNTS = {
   accepted: { ...COUNT, description: 'Messages that were accepted.', examples: [960] },
   acceptedBytes: {
     ...COUNT,
-    description: 'The size of their content in bytes of UTF-8, without what is stored in addition.',
+    description: 'The size of their texts, types, ordering keys and metadata (as JSON) in bytes of UTF-8.',
     examples: [48_211],
   },
   delivered: { ...COUNT, description: 'How many of them are delivered by now.', examples: [951] },

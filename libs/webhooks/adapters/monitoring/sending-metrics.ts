@@ -1,12 +1,9 @@
-import type { Database } from '#platform/database/database.js';
 import type { Logger } from '#platform/observability/logging.js';
 import type { Metrics } from '#platform/observability/metrics.js';
 import type { AttemptEnd, SendingObserver } from '../../application/sending/deliver-webhook.js';
 import { AUTOMATIC_REASONS, type AutomaticReason, type Endpoint } from '../../domain/endpoint.js';
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60];
-const BACKLOG_EVERY_MS = 5_000;
-const OLDEST_DUE = 'sluice_webhook_oldest_due_seconds';
 const ENDS: readonly AttemptEnd[] = ['delivered', 'retried', 'failed'];
 
 export class SendingMetrics implements SendingObserver {
@@ -18,7 +15,6 @@ export class SendingMetrics implements SendingObserver {
   constructor(
     metrics: Metrics,
     private readonly logger: Logger,
-    oldestDue: (database: Database) => Promise<number>,
   ) {
     this.ends = metrics.counters(
       'sluice_webhook_attempts_total',
@@ -32,11 +28,6 @@ export class SendingMetrics implements SendingObserver {
       'Endpoints that were disabled, by reason',
       'reason',
       AUTOMATIC_REASONS,
-    );
-    metrics.storeGauges(
-      BACKLOG_EVERY_MS,
-      [{ name: OLDEST_DUE, help: 'How long the oldest delivery to an endpoint has been due' }],
-      async (database) => ({ [OLDEST_DUE]: await oldestDue(database) }),
     );
   }
 
