@@ -13,11 +13,8 @@ export interface ConsumeOptions extends CallOptions {
   readonly limit?: number | undefined;
   /** Is called with each error after which the consumer goes on by itself. */
   readonly onError?: ((error: SluiceError) => void) | undefined;
-  /**
-   * Is called with each response to a lease. It says why there are no messages, or soon will be none: the account is
-   * `paused`, or has a `delivery` other than `pull`.
-   */
-  readonly onLease?: ((leased: LeasedMessages) => void) | undefined;
+  /** Is called with each response to a lease, which says whether the account is `paused`, and is awaited. */
+  readonly onLease?: ((leased: LeasedMessages) => unknown) | undefined;
 }
 
 /** A message that this consumer holds: its lease is extended until it is acknowledged or rejected. */
@@ -98,7 +95,7 @@ export async function* consume(leases: Leases, options: ConsumeOptions): AsyncGe
           }
           hasLeased = true;
           failures = 0;
-          onLease?.(response);
+          await onLease?.(response);
         } catch (error) {
           if (isOver()) break;
           if (!hasLeased || !(error instanceof SluiceError) || !error.isRetryable) throw error;

@@ -1219,11 +1219,6 @@ export interface components {
        * @constant
        */
       paused?: true;
-      /**
-       * @description `delivery` of the account, unless it is `pull`: messages that are accepted now cannot be leased.
-       * @enum {string}
-       */
-      delivery?: 'handler' | 'webhooks';
     };
     AcknowledgedLease: {
       /**

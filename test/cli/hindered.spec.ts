@@ -23,20 +23,23 @@ describe.each([
 
   const paused = { paused: true };
   const handler = { delivery: 'handler' };
-  it.each([
-    ['nothing', {}, [{}, {}], []],
-    ['that the account is paused', {}, [paused, paused], [PAUSED]],
-    ['that it goes on', {}, [paused, {}, {}], [PAUSED, AGAIN]],
-    ['each pause', {}, [paused, {}, paused], [PAUSED, AGAIN, PAUSED]],
-    ['only once that it was paused before', paused, [paused, {}], [PAUSED, AGAIN]],
-    ['that another mode was chosen', {}, [handler, handler], [HANDLER]],
-    ['which mode was chosen', {}, [handler, { delivery: 'webhooks' }, {}], [HANDLER, WEBHOOKS, AGAIN]],
-    ['what else there is after a pause', {}, [{ ...paused, ...handler }, handler, {}], [PAUSED, HANDLER, AGAIN]],
-    ['it also when the key cannot look at the account', null, [handler, paused, {}], [HANDLER, PAUSED, AGAIN]],
-  ])('says %s', async (_what, account, leases, said) => {
-    server.url('/account', (response) => {
-      if (account === null)
-        response.writeHead(403, { 'x-request-id': 'r' }).end('{"code":"insufficient_scope","detail":"No."}');
+  const webhooks = { delivery: 'webhooks' };
+  it.each<[string, readonly object[], readonly object[], readonly string[]]>([
+    ['nothing', [{}], [{}, {}], []],
+    ['that the account is paused', [{}], [paused, paused], [PAUSED]],
+    ['that it goes on', [{}], [paused, {}, {}], [PAUSED, AGAIN]],
+    ['each pause', [{}], [paused, {}, paused], [PAUSED, AGAIN, PAUSED]],
+    ['only once that it was paused before', [paused, {}], [paused, {}], [PAUSED, AGAIN]],
+    ['that another mode was chosen', [{}, handler], [{}, {}], [HANDLER]],
+    ['which mode was chosen', [{}, handler, webhooks, {}], [{}, {}, {}], [HANDLER, WEBHOOKS, AGAIN]],
+    ['what else there is after a pause', [{}, handler, {}], [paused, {}, {}], [PAUSED, HANDLER, AGAIN]],
+    ['nothing wrong when the account cannot be looked at', [{}, handler, { status: 404 }], [{}, {}], [HANDLER]],
+    ['a pause also when the key cannot look at the account', [{ status: 403 }], [{}, paused, {}], [PAUSED, AGAIN]],
+  ])('says %s', async (_what, accounts, leases, said) => {
+    server.url('/account', (response, _request, n) => {
+      const account = accounts[Math.min(n, accounts.length) - 1] ?? {};
+      if ('status' in account)
+        response.writeHead(Number(account.status), { 'x-request-id': 'r' }).end('{"code":"refused","detail":"No."}');
       else response.end(JSON.stringify({ plan: 'free', delivery: 'pull', paused: false, ...account }));
     });
     server.url('/messages/lease', (response, _request, n) => {

@@ -89,35 +89,45 @@ async function settle(message: HeldMessage, output: Output, handled: Promise<str
   return outcome !== 'unknown';
 }
 
-type Told = (account: Partial<Pick<Account, 'paused' | 'delivery'>>) => void;
-
 /**
  * Messages can be pulled only from an account that has chosen it. What was changed for that is said again at the end.
  * @returns says what keeps messages from being pulled, once for each change
  */
-export async function requirePull(context: Context, isConfirmed: boolean | undefined): Promise<Told> {
+export async function requirePull(
+  context: Context,
+  isConfirmed: boolean | undefined,
+): Promise<NonNullable<ConsumeOptions['onLease']>> {
   const { output } = context;
   const sluice = context.sluice();
   const tell = telling(output);
+  let known: Pick<Account, 'delivery'> | null = null;
   try {
     const { delivery, paused } = await sluice.account.get();
     tell({ paused });
-    if (delivery === 'pull') return tell;
-    await confirm(`${otherwise(delivery)} Change it to pull?`, isConfirmed);
-    await sluice.account.update({ delivery: 'pull' });
-    process.once('exit', () => {
-      output.warn(`The delivery mode of the account is pull now. To restore it: sluice delivery ${delivery}`);
-    });
+    known = { delivery: 'pull' };
+    if (delivery !== 'pull') {
+      await confirm(`${otherwise(delivery)} Change it to pull?`, isConfirmed);
+      await sluice.account.update({ delivery: 'pull' });
+      process.once('exit', () => {
+        output.warn(`The delivery mode of the account is pull now. To restore it: sluice delivery ${delivery}`);
+      });
+    }
   } catch (error) {
     // A key that may only consume cannot look.
     if (!(error instanceof PermissionError)) throw error;
   }
-  return tell;
+  return async ({ data, paused }) => {
+    // Only an empty response, after a wait, needs a reason.
+    if (known !== null && data.length === 0 && paused === undefined) {
+      known = await sluice.account.get().catch(() => known);
+    }
+    tell({ ...known, paused: paused === true });
+  };
 }
 
-function telling(output: Output): Told {
+function telling(output: Output) {
   let told: string | null = null;
-  return ({ paused = false, delivery = 'pull' }) => {
+  return ({ paused = false, delivery = 'pull' }: { readonly paused?: boolean; readonly delivery?: DeliveryMode }) => {
     const hindrance = paused
       ? 'The account is paused: nothing can be pulled until `sluice resume`.'
       : delivery === 'pull'

@@ -54,19 +54,6 @@ describe('POST /messages/lease', () => {
     expect(await texts()).toEqual(['pulled']);
   });
 
-  it.each([
-    ['pull', undefined],
-    ['handler', 'handler'],
-    ['webhooks', 'webhooks'],
-    ['pull', undefined],
-  ])('says with and without messages when new ones are not leased: %s', async (delivery, said) => {
-    const { id } = await send('pulled');
-    await api.ask(account, 'PATCH /account', { delivery });
-    for (const data of [[expect.objectContaining({ id })], []]) {
-      expect((await consumer.request()).body).toEqual({ data, delivery: said });
-    }
-  });
-
   it('leases at most about 1 MiB of text, but always a message', async () => {
     const large = 'x'.repeat(250_000);
     for (let count = 0; count < 6; count++) await send(large);

@@ -1,4 +1,3 @@
-import { DELIVERY_MODE_NAMES, DELIVERY_MODES } from '#kernel/delivery-mode.js';
 import { idOf, time, viewModel } from '#platform/http/openapi/schema.js';
 import { contentJson, type Message } from '#messages/index.js';
 import { LEASE_TOKEN, leaseTokenOf } from './lease-bodies.js';
@@ -31,7 +30,7 @@ const LEASED_MESSAGE = viewModel<ReturnType<typeof leasedView>>(
   OPTIONAL_CONTENT,
 );
 
-export const LEASED = viewModel<Record<'data' | 'paused' | 'delivery', unknown>>(
+export const LEASED = viewModel<Record<'data' | 'paused', unknown>>(
   'LeasedMessages',
   'Messages that were leased.',
   {
@@ -41,13 +40,8 @@ export const LEASED = viewModel<Record<'data' | 'paused' | 'delivery', unknown>>
       const: true,
       description: 'Present if no message was available because the account is paused.',
     },
-    delivery: {
-      type: 'string',
-      enum: DELIVERY_MODE_NAMES.filter((mode) => !DELIVERY_MODES[mode].isLeased),
-      description: '`delivery` of the account, unless it is `pull`: messages that are accepted now cannot be leased.',
-    },
   },
-  ['paused', 'delivery'],
+  ['paused'],
 );
 
 export const EXTENDED = viewModel<Record<'leaseExpiresAt', unknown>>('ExtendedLease', 'An extended lease.', {

@@ -3,7 +3,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AdmissionCheck, Scoped } from '#platform/http/access/access.js';
 import { CurrentCaller } from '#platform/http/access/caller.js';
 import type { Caller } from '#kernel/caller.js';
-import { DELIVERY_MODES } from '#kernel/delivery-mode.js';
 import { goneSignal } from '#platform/http/edge/connections.js';
 import { JsonBody } from '#platform/http/body/json-body.js';
 import { Operation, Section } from '#platform/http/openapi/operation.js';
@@ -46,7 +45,7 @@ export class LeasesController {
     response: { description: 'The leased messages; none if none was available.', body: LEASED },
   })
   async lease(
-    @CurrentCaller() { accountId, delivery }: Caller,
+    @CurrentCaller() { accountId }: Caller,
     @JsonBody(LeaseBody) body: LeaseBody,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -60,8 +59,7 @@ export class LeasesController {
     const { messages, paused } = await this.leaseMessages.execute(
       ...([accountId, terms, goneSignal(request, reply), assertAllowed] as const),
     );
-    const otherwise = !DELIVERY_MODES[delivery].isLeased && { delivery };
-    return { data: messages.map(leasedView), ...(paused && { paused }), ...otherwise };
+    return { data: messages.map(leasedView), ...(paused && { paused }) };
   }
 
   @Post('ack')
