@@ -314,7 +314,8 @@ describe('Messages that are old', () => {
       const write = (line: string) => lines.push((JSON.parse(line) as { msg: string }).msg);
       const monitor = new RetentionMonitor(metrics, createLogger('warn', 'test', { write }));
       const { signal } = new AbortController();
-      await new ApplyRetention(new PartitionsAt(partitions, days(33, start)), usage, 30, monitor).run(signal);
+      const hasty = new PostgresPartitions(process.database, 10);
+      await new ApplyRetention(new PartitionsAt(hasty, days(33, start)), usage, 30, monitor).run(signal);
       const text = await metrics.text();
       const counted = (name: string) =>
         Number(new RegExp(`^sluice_retention_${name}_total (\\d+)$`, 'm').exec(text)?.[1]);

@@ -55,7 +55,10 @@ const stragglersOf = (end: (typeof ENDS)[number]) => `
 
 /** Messages and attempts are partitioned by range of the message's id, which starts with its time. */
 export class PostgresPartitions extends Partitions {
-  constructor(private readonly database: Database) {
+  constructor(
+    private readonly database: Database,
+    private readonly pauseMs = PAUSE_MS,
+  ) {
     super();
   }
 
@@ -106,7 +109,7 @@ export class PostgresPartitions extends Partitions {
       } catch (error) {
         if (sqlState(error) !== '55P03') throw error;
         if (tries === TRIES) throw new Error(LOCKED, { cause: error });
-        await sleep(PAUSE_MS);
+        await sleep(this.pauseMs);
       }
     }
   }
